@@ -153,7 +153,7 @@ enum PlanReport {
         if let needed = plan.needed, !needed.inTime, let within = plan.question.within {
             lines.append(
                 "within \(Units.duration(nanoseconds: within)): missed, the devices take "
-                    + "\(Units.duration(nanoseconds: needed.shortest.value)); what is due waits ever longer, so that there are no "
+                    + "\(Units.duration(nanoseconds: max(needed.shortest.value, simulation.finish?.value ?? 0))); what is due waits ever longer, so that there are no "
                     + "latencies to tell")
         }
         lines += plan.echo.map(EchoSections.remarks) ?? []
@@ -170,6 +170,9 @@ enum PlanReport {
     }
 
     // MARK: Writing
+
+    /// Without its sign.
+    static func percent(_ share: Double) -> String { "\(Units.fixed(abs(share) * 100, places: 1)) %" }
 
     private static func time(_ figure: PlanDocument.Figure) -> String {
         let interval = interval(figure, Units.duration(nanoseconds:))

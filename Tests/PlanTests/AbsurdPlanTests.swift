@@ -34,7 +34,7 @@ import Testing
                 ($0.connections, $0.machines) = (1, 1)
             }
             #expect(!plan.isReached && plan.simulation.latency == nil)
-            let warning = plan.warnings.first { $0.hasPrefix("1 connection on 1 machine do ") }
+            let warning = plan.warnings.first { $0.hasPrefix("1 connection on 1 machine does ") }
             #expect(warning?.contains("/s needed: the devices take ") == true, "\(plan.warnings)")
             // Numbers that are none cannot be written.
             #expect(try !PlanFile.encode(plan).isEmpty)

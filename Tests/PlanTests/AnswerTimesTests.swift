@@ -115,6 +115,31 @@ import Testing
         #expect(whole.latency?.p99 == plain.latency?.p99 && whole.simulated == plain.simulated)
     }
 
+    @Test("Where the simulation does less than is needed, more is planned, or it is said to be missed")
+    func simulatedShort() throws {
+        var question = question
+        let samples = [sample("a", cpu: 1500), sample("b", cpu: 1500)]
+        // Each worker's connections send for a third of the time, and then keep it busy: by the formula a core does it all.
+        (question.pushes, question.within, question.simulated) = (50_000_000, 100e9, 400_000)
+        (question.goAwayEvery, question.utilisation, question.cores) = (4000, 0.8, 16)
+        let plan = try Planner.plan(question, samples: samples, origin: "x")
+        let needed = try #require(plan.needed)
+        let rate = needed.perSecond
+        // 192 are enough by the formula.
+        let model = PlanModel(question, try #require(CostModel(samples)))
+        #expect(model.configuration(model.needs(rate)).connections == 192)
+        #expect(plan.configuration.connections > 220, "\(plan.configuration)")
+        #expect(plan.isReached && (plan.simulation.finish?.value ?? .infinity) < 105e9, "\(plan.simulation)")
+        (question.connections, question.machines, question.cores) = (192, 1, 1)
+        let goals = try Threshold.list(parsing: "p99 < 10s && rate > 1")
+        let given = try Planner.plan(question, goals: goals, samples: samples, origin: "x")
+        #expect(given.needed?.inTime == false && !given.isReached && given.simulation.latency == nil)
+        #expect(given.goals[0].value == nil && (given.goals[1].value ?? .infinity) < 0.95 * rate && given.goals[1].held)
+        #expect(given.warnings.contains { $0.hasPrefix("simulated, it does ") }, "\(given.warnings)")
+        let text = PlanReport.text(given).replacing("\n", with: " ")
+        #expect(text.contains("missed, the devices take 1"), "\(text)")
+    }
+
     @Test(
         "Of connections that last long some are simulated with their part of a worker; of those that last too long none"
     )

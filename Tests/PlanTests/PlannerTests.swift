@@ -307,7 +307,7 @@ import Testing
         #expect(
             plan.warnings.contains {
                 $0.contains(
-                    "1 connection on 1 machine do 10,000/s at most, of 10,974/s needed: the devices take 10.9 s")
+                    "1 connection on 1 machine does 10,000/s at most, of 10,974/s needed: the devices take 10.9 s")
             })
         #expect(plan.needed?.inTime == false && !plan.isReached && plan.simulation.latency == nil)
         #expect(plan.warnings.contains("the runs differ in engine: nghttp2; wire; their costs are mixed"))

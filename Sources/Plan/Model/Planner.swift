@@ -11,8 +11,6 @@ enum Planner {
         let description: String
     }
 
-    /// Formula and simulation further apart than this are worth a warning.
-    static let allowedDifference = 0.05
     /// What is tried when a goal asks for more than the utilisation leaves: times as many connections and cores.
     private static let reserves = [1.25, 1.5, 2, 3]
     private static let mostReserve = 4.0
@@ -78,28 +76,11 @@ enum Planner {
         let goals = goals.filter { !isOfEcho($0) }
         let model = PlanModel(question, costs)
         let intervals = PlanIntervals(samples, seed: question.seed)
-        var draft = try draft(model, goals, progress)
+        var (draft, full) = try chosen(model, goals, progress)
         var warnings = PlanWarnings.of(samples, costs, model, draft.configuration)
-        progress("simulating full use")
-        let full = PlanSimulation(model, draft.configuration)
-        var outcomes: [FanOutSimulation.Outcome] = []
-        do throws(PlanSimulation.Unseen) {
-            outcomes = try full.full()
-        } catch {
-            warnings.append("full use was not simulated: \(PlanWarnings.why(error))")
-        }
-        let throughput = outcomes.isEmpty ? nil : PlanSimulation.figure(outcomes.map(\.throughput))
-        let difference = throughput.map { $0.value / full.formula - 1 }
-        let isChance =
-            throughput.map { ($0.low ?? .infinity) <= full.formula && full.formula <= ($0.high ?? 0) } ?? false
-        if let difference, abs(difference) > allowedDifference, !isChance {
-            warnings.append(
-                "formula and simulation differ by \(percent(difference)), more than \(percent(allowedDifference)): "
-                    + (difference < 0
-                        ? "near where two bounds meet the formula promises too much"
-                        : "the formula promises too little"))
-        }
-        if let seen = full.periodsSeen(draft.needs?.perSecond ?? full.formula), seen < 2 {
+        if let unseen = full.unseen { warnings.append("full use was not simulated: \(PlanWarnings.why(unseen))") }
+        if let problem = full.problem { warnings.append(problem) }
+        if let seen = full.simulation.periodsSeen(draft.needs?.perSecond ?? full.simulation.formula), seen < 2 {
             warnings.append(
                 "of the period of --fewer-streams the simulation sees \(Units.fixed(seen, places: 2)): its latencies and rate are "
                     + "those of that time")
@@ -109,6 +90,11 @@ enum Planner {
         }
         if let needs = draft.needs {
             warnings += PlanWarnings.shortfalls(model, draft.configuration, needs)
+            if !draft.isInTime, full.isShort(of: needs.perSecond), let rate = full.rate {
+                warnings.append(
+                    "simulated, it does \(PlanReport.count(rate))/s of \(PlanReport.count(needs.perSecond))/s needed: what is due waits "
+                        + "ever longer")
+            }
         }
         for goal in draft.goals where !goal.held {
             let value =
@@ -124,35 +110,15 @@ enum Planner {
             warnings += PlanWarnings.of(heard)
         }
         progress("looking for intervals")
+        let (simulation, throughput) = (full.simulation, full.throughput)
         draft.simulation = PlanDocument.Simulation(
-            seed: question.seed, workers: full.workers, connections: full.connections, isPart: full.part < 1,
-            pushes: outcomes.reduce(0) { $0 + $1.answered }, formula: full.formula, simulated: throughput?.value,
-            difference: difference, latency: draft.latency, replications: outcomes.count,
-            latencyReplications: draft.latencies.count,
-            range: throughput?.low == nil ? nil : throughput, meanValue: full.meanValue,
-            median: draft.quantile(50), p99: draft.quantile(99),
-            finish: throughput.flatMap { finish(draft, $0, full) })
+            seed: question.seed, workers: simulation.workers, connections: simulation.connections,
+            isPart: simulation.part < 1, pushes: full.outcomes.reduce(0) { $0 + $1.answered },
+            formula: simulation.formula, simulated: throughput?.value, difference: full.difference,
+            latency: draft.latency, replications: full.outcomes.count, latencyReplications: draft.latencies.count,
+            range: throughput?.low == nil ? nil : throughput, meanValue: simulation.meanValue,
+            median: draft.quantile(50), p99: draft.quantile(99), finish: full.finish)
         return document(draft, model, samples, intervals, origin, warnings)
-    }
-
-    /// How long it takes at full use by the simulation, at the simulated rate of each worker: half of the fan-outs take no longer.
-    private static func finish(
-        _ draft: Draft, _ throughput: PlanDocument.Figure, _ full: PlanSimulation
-    ) -> PlanDocument.Figure? {
-        guard full.model.question.pushes != nil, full.formula > 0 else { return nil }
-        let model = full.model
-        let scale = model.bounds(draft.configuration)[0].rate / full.formula
-        func time(_ rate: Double, _ chance: Double) -> Double? {
-            rate > 0 ? model.time(at: rate * scale, chance: chance) : nil
-        }
-        let isCertain = throughput.low == nil && model.question.serverTime.isConstant
-        return time(throughput.value, 0.5).map {
-            isCertain
-                ? .init($0)
-                : .init(
-                    $0, low: time(throughput.high ?? throughput.value, 0.025),
-                    high: time(throughput.low ?? throughput.value, 0.975))
-        }
     }
 
     // MARK: The answer
@@ -209,6 +175,36 @@ enum Planner {
             )
         }
         return configuration
+    }
+
+    /// What to plan with, and what it does at full use: where that is less than the formula says, and than is needed, more.
+    private static func chosen(
+        _ model: PlanModel, _ goals: [Threshold], _ progress: (String) -> Void
+    ) throws(Failure) -> (Draft, FullUse) {
+        func full(_ draft: Draft) -> FullUse {
+            progress("simulating full use")
+            return FullUse(model, draft.configuration)
+        }
+        var first = try draft(model, goals, progress)
+        let use = full(first)
+        guard let rate = first.needs?.perSecond, first.isInTime, use.isShort(of: rate) else { return (first, use) }
+        let isGiven = model.question.machines != nil && model.question.connections != nil
+        for reserve in isGiven ? [] : reserves + [mostReserve] where reserve > first.reserve {
+            let next = try draft(model, goals, rate, reserve: reserve, progress)
+            guard next.isReached else { continue }
+            let use = full(next)
+            if !use.isShort(of: rate) { return (next, use) }
+        }
+        first.isInTime = false
+        first.latencies = []
+        first.goals = zip(goals, first.goals).map { goal, found in
+            switch goal.metric {
+            case .latency: .init(text: goal.text, value: nil, held: false)
+            case .rate: .init(text: goal.text, value: use.rate, held: use.rate.map { goal.comparison.holds($0, goal.limit) } ?? false)
+            default: found
+            }
+        }
+        return (first, use)
     }
 
     private static func draft(
@@ -303,8 +299,6 @@ enum Planner {
         default: model.clientCost(configuration, at: needs.perSecond) * model.question.attempts
         }
     }
-
-    private static func percent(_ share: Double) -> String { "\(Units.fixed(abs(share) * 100, places: 1)) %" }
 
     private static func written(_ value: Double, _ goals: [Threshold], _ text: String) -> String {
         switch goals.first(where: { $0.text == text })?.metric {
