@@ -261,7 +261,7 @@ import Testing
                 $0.batch = 1
                 $0.clientCost = .constant(4000)
                 $0.fewerStreams = fewer
-                $0.pushes = 1_000_000
+                $0.pushes = 300_000
             }
             // What is under way when the limit falls is still answered: at most so many a second more.
             let more = 20 * Double(100 - streams) / every * 1000

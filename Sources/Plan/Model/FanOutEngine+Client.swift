@@ -12,7 +12,7 @@ extension FanOutEngine {
                 var push = list
                 while push >= 0 {
                     let following = next[Int(push)]
-                    addStreams(Int(connection), 1)
+                    noteAnswered(Int(connection), lives[Int(push)])
                     if settings.sentAgain > 0, random.share() < settings.sentAgain {
                         threads[worker].again.append(push)
                     } else {
@@ -73,6 +73,8 @@ extension FanOutEngine {
         while count < settings.batch, hasPush(worker), canSend(connection), hasEnded(connection) == isRefused {
             let push = takePush(worker)
             connections[connection].window -= settings.payloadBytes
+            connections[connection].open += 1
+            lives[Int(push)] = connections[connection].life
             addStreams(connection, -1)
             if !isRefused { cost += settings.clientCost.draw(&random) }
             if head < 0 { head = push } else { next[Int(tail)] = push }
@@ -136,26 +138,47 @@ extension FanOutEngine {
     /// A connection that has had its pushes goes on until the client hears that it is ended.
     private func noteSent(_ connection: Int) {
         guard let renewal = settings.renewal else { return }
-        connections[connection].sent += 1
-        guard connections[connection].sent == renewal.every else { return }
-        heap.put(.goAway, at: now + renewal.told, place: Int32(connection))
+        connections[connection].sent = min(connections[connection].sent + 1, renewal.every)
     }
 
+    /// It has all its streams at once, while the one that was ended is still answered; but no third one is made beside two that are.
     func goAway(_ connection: Int) {
-        guard let renewal = settings.renewal else { return }
         let refused = connections[connection].refused
         connections[connection].refused.removeAll(keepingCapacity: true)
+        connections[connection].endingBefore = connections[connection].ending
+        connections[connection].ending = connections[connection].open - refused.count
+        connections[connection].life += 1
         connections[connection].sent = 0
-        let isThere = now + renewal.wait.draw(&random)
-        connections[connection].notBefore = isThere
-        sendAgain(refused, of: connection)
-        heap.put(.window, at: isThere, place: Int32(connection))
+        connections[connection].notBefore = .infinity
+        addStreams(connection, connections[connection].open)
+        connections[connection].open = 0
+        threads[connections[connection].worker].again += refused
+        if connections[connection].endingBefore == 0 { makeAnew(connection) }
         wake(connections[connection].worker)
     }
 
-    private func sendAgain(_ pushes: [Int32], of connection: Int) {
-        addStreams(connection, pushes.count)
-        threads[connections[connection].worker].again += pushes
+    private func makeAnew(_ connection: Int) {
+        guard let renewal = settings.renewal else { return }
+        let isThere = now + renewal.wait.draw(&random)
+        connections[connection].notBefore = isThere
+        // The link is another one.
+        (connections[connection].upFreeAt, connections[connection].downFreeAt) = (0, 0)
+        (connections[connection].upLast, connections[connection].downLast) = (0, 0)
+        heap.put(.window, at: isThere, place: Int32(connection))
+    }
+
+    private func noteAnswered(_ connection: Int, _ life: Int32) {
+        switch connections[connection].life - life {
+        case 0:
+            connections[connection].open -= 1
+            addStreams(connection, 1)
+        case 1: connections[connection].ending -= 1
+        default:
+            connections[connection].endingBefore -= 1
+            if connections[connection].endingBefore == 0, connections[connection].notBefore == .infinity {
+                makeAnew(connection)
+            }
+        }
     }
 
     /// What is written to a connection that the server has ended comes back when the client hears of it.
@@ -169,7 +192,8 @@ extension FanOutEngine {
         if hasEnded(connection) {
             connections[connection].refused += pushes
         } else {
-            sendAgain(pushes, of: connection)
+            connections[connection].ending -= pushes.count
+            threads[connections[connection].worker].again += pushes
         }
     }
 
@@ -193,6 +217,7 @@ extension FanOutEngine {
         next.append(-1)
         due.append(time)
         begun.append(0)
+        lives.append(0)
         isCounted.append(false)
         return Int32(next.count - 1)
     }
@@ -214,6 +239,10 @@ extension FanOutEngine {
             leaves = max(leaves, uplinkFreeAt)
         }
         if threads[connections[Int(connection)].worker].isRefused { return refuse(Int(connection), head) }
+        // The last push that is taken is among them.
+        if let renewal = settings.renewal, hasEnded(Int(connection)) {
+            heap.put(.goAway, at: leaves + renewal.told, place: connection)
+        }
         let at = settings.link.arrival(
             leaves: leaves, bytes: bytes, last: &connections[Int(connection)].upLast, &random)
         heap.put(.atServer, at: at, place: connection, head: head, count: count)

@@ -22,6 +22,11 @@ final class FanOutEngine {
         var sent = 0
         var refused: [Int32] = []
         var notBefore = 0.0
+        /// How often it was made anew, and what is not answered yet: of its present life, of the one before and of the one before that.
+        var life: Int32 = 0
+        var open = 0
+        var ending = 0
+        var endingBefore = 0
     }
 
     struct Thread {
@@ -65,6 +70,8 @@ final class FanOutEngine {
     var next: [Int32] = []
     var due: [Double] = []
     var begun: [Double] = []
+    /// Of the connection that it was sent on.
+    var lives: [Int32] = []
     /// Those after the warm-up: what is answered first would be what is answered fast.
     var isCounted: [Bool] = []
     var freePushes: [Int32] = []
@@ -107,6 +114,9 @@ final class FanOutEngine {
             threads.append(thread)
         }
         clientThreads = workers
+        if settings.beginsApart, let every = settings.renewal?.every {
+            for place in connections.indices { connections[place].sent = Int(random.share() * Double(every)) }
+        }
         free = [UInt64](repeating: 0, count: connections.count / 64 + 1)
         for connection in connections.indices { noteWhetherItCanSend(connection) }
         for _ in 0..<settings.serverThreads { threads.append(Thread()) }

@@ -48,6 +48,8 @@ struct FanOutSimulation: Sendable {
         var windowReopen = 0.5
         /// From a push being read to its answer being written, besides CPU time.
         var serverTime = TimeDistribution.constant(0)
+        /// Connections that are made anew are somewhere in their lives in the beginning, as they are once they have come apart.
+        var beginsApart = false
         /// The first pushes on all streams have been at the server for a while: answer times with long tails would else be seen too late.
         var beginsSteady = false
         var arrivals = Arrivals.closed
@@ -98,6 +100,28 @@ struct FanOutSimulation: Sendable {
         var events: UInt64 = 0
         /// Share of the time each client thread had work, 0…1, on average.
         var clientLoad = 0.0
+
+        /// Latencies of a longer run, of which this is the beginning: the rest is like another one.
+        ///
+        /// - Parameter pushes: of all of it.
+        func joined(with later: Outcome, pushes: Double) -> Outcome {
+            var all = self
+            let rest = max(0, pushes - Double(total.count)) / Double(max(1, later.total.count))
+            let times = Int(min(rest.rounded(), 1e9))
+            all.total.add(Self.many(later.total, times))
+            all.roundTrip.add(Self.many(later.roundTrip, times))
+            return all
+        }
+
+        private static func many(_ histogram: LatencyHistogram, _ times: Int) -> LatencyHistogram {
+            var (sum, power, left) = (LatencyHistogram(), histogram, times)
+            while left > 0 {
+                if left & 1 == 1 { sum.add(power) }
+                left >>= 1
+                if left > 0 { power.add(power) }
+            }
+            return sum
+        }
     }
 
     let settings: Settings

@@ -9,7 +9,10 @@ extension PlanModel {
     var told: Double { question.roundTrip + question.jitter + overhead }
 
     /// From the last push that a connection's server takes being sent to the next connection being as fast as it gets, ns.
-    var renewal: Double { told + PlanQuestion.reconnectWait + warmUp }
+    var renewal: Double { told + PlanQuestion.reconnectWait.mean + renewing }
+
+    /// From a connection being made anew to its being as fast as it gets, ns: who makes it can do nothing else with it meanwhile.
+    var renewing: Double { warmUp + (costs.handshake ?? 0) * costFactor }
 
     /// Connecting and becoming fast: before that no push is begun, ns.
     private var beginning: Double { warmUp + handshakes }

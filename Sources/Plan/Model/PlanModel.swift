@@ -122,7 +122,9 @@ struct PlanModel {
         // Streams and windows let pushes go in bursts, a cycle apart, of which the last comes a cycle before its answers. When these
         // come the connection is told to go away, and the next one is made; what was sent meanwhile is refused, and sent again.
         let sending = every / rate - (name == .streams || name == .window ? cycle / 1e9 : 0)
-        return every / max(every / rate, max(0, sending) + renewal / 1e9)
+        // One that is ended while the one before it is still answered waits for that: two of them take turns then.
+        let next = max(0, sending) + renewal / 1e9
+        return every / max(next, (next + (cycle - told) / 1e9) / 2)
     }
 
     private var streamRate: Double {

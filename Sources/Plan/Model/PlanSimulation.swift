@@ -55,7 +55,7 @@ struct PlanSimulation {
     private static func someConnections(of all: Double, _ question: PlanQuestion) -> Double {
         guard let every = question.goAwayEvery else { return all }
         let seen = Double(question.simulated) / Double(fewReplications) / leastLives
-        return min(all, max(fewestConnections, (seen / every).rounded(.down)))
+        return min(all, max(fewestConnections, (seen / (every + Double(question.streams))).rounded(.down)))
     }
 
     private var question: PlanQuestion { model.question }
@@ -100,6 +100,7 @@ struct PlanSimulation {
             settings.streams = Int(min(Double(settings.streams), max(few, most)).rounded(.up))
             settings.beginsSteady = model.bounds(configuration)[0].name == .streams
         }
+        settings.beginsApart = life > 0 && !isWhole
         let open = min(Double(settings.streams), question.windowUse?.held ?? .infinity) * Double(connections)
         let pushes = max(inFlight / question.attempts * Self.cycles, periods(formula), Self.fewestLives * life)
         return try replications(&settings, pushes: pushes, open: open, rate: formula)
@@ -115,17 +116,28 @@ struct PlanSimulation {
         let rate = perSecond * share
         settings.arrivals = question.isPoisson ? .poisson(rate) : .constant(rate)
         settings.wait = wait ?? .constant(model.overhead)
-        // Connections that begin together are ended together, the first times: a fan-out that is no longer is simulated as a whole.
+        // Connections that begin together are ended together, the first times: a fan-out that is no longer is simulated as a whole, of
+        // a longer one the beginning and what it is like later.
         if life > 0, let all = question.pushes.map({ Double($0) * share }) {
-            let times = Double(question.simulated) / (all * question.attempts)
-            if times * Self.mostTimes >= 1 {
+            let times = Double(question.simulated) / (all * work)
+            if isWhole {
                 settings.pushes = Int(max(1, all).rounded(.up))
                 return runs(&settings, Int(max(1, min(Double(Self.replications), times))))
             }
+            var beginning = settings
+            beginning.pushes = Int(max(1, all * times / Double(Self.fewReplications)))
+            settings.beginsApart = true
+            let later = try replications(&settings, pushes: Self.fewestLives * life, open: 0, rate: rate)
+            return zip(runs(&beginning, later.count), later).map { $0.joined(with: $1, pushes: all) }
         }
         let pushes = max(
             rate * question.attempts * model.cycle / 1e9 * Self.cycles, periods(rate), Self.fewestLives * life)
         return try replications(&settings, pushes: pushes, open: 0, rate: rate)
+    }
+
+    /// All pushes of what is simulated can be seen, as far as a number of them was asked for.
+    private var isWhole: Bool {
+        question.pushes.map { Double($0) * share * work <= Self.mostTimes * Double(question.simulated) } ?? false
     }
 
     /// Pushes of all simulated connections until they are made anew.
@@ -160,6 +172,11 @@ struct PlanSimulation {
         return pushes / (rate * fewer.every / 1e9)
     }
 
+    /// At most so many attempts are simulated a push, those counted that a server refuses which has ended their connection.
+    private var work: Double {
+        question.attempts * (1 + (question.goAwayEvery.map { Double(question.streams) / $0 } ?? 0))
+    }
+
     /// Where chance decides nothing, one says it all.
     ///
     /// - Parameter open: of pushes so many are seen several times over, as those that are open at once.
@@ -171,12 +188,12 @@ struct PlanSimulation {
             && question.sentAgain == 0 && question.fewerStreams == nil && settings.renewal == nil
             && (settings.arrivals == .closed || !question.isPoisson)
         func isLarge(_ pushes: Double, _ times: Int) -> Bool {
-            pushes * question.attempts * Double(times) > Double(question.simulated)
+            pushes * work * Double(times) > Double(question.simulated)
         }
         let isWide = isLarge(Self.fewestTimes * open, Self.replications)
         let isLong = isLarge(Self.leastLives * life, Self.fewReplications)
         let isFew = isWide || isLarge(Self.leastLives * life, Self.replications)
-        let most = (isWide || isLong ? Self.mostTimes : 1) * Double(question.simulated) / question.attempts
+        let most = (isWide || isLong ? Self.mostTimes : 1) * Double(question.simulated) / work
         let times = isCertain || isLong ? 1 : isFew ? Self.fewReplications : Self.replications
         let count = min(
             max(pushes, Double(Self.fewest), Self.fewestTimes * open), (most / Double(times)).rounded(.down),
@@ -251,7 +268,7 @@ struct PlanSimulation {
         settings.renewal = question.goAwayEvery.map {
             .init(
                 every: Int(max(1, min($0, 1e18))), told: model.told,
-                wait: .uniform(low: model.warmUp, high: model.warmUp + 2 * PlanQuestion.reconnectWait))
+                wait: PlanQuestion.reconnectWait.later(by: model.renewing))
         }
         if let fewer = question.fewerStreams, fewer.streams < Double(question.streams) {
             if isTooOften(fewer, rate) {
