@@ -113,7 +113,12 @@ import Testing
         let whole = try Planner.plan(question, samples: samples, origin: "x").simulation
         question.goAwayEvery = nil
         let plain = try Planner.plan(question, samples: samples, origin: "x").simulation
-        #expect(whole.latency?.p99 == plain.latency?.p99 && whole.simulated == plain.simulated)
+        #expect(whole == plain)
+        (question.connections, question.machines, question.goAwayEvery) = (nil, nil, 50_000)
+        let free = try Planner.plan(question, samples: samples, origin: "x")
+        #expect(free.assumptions.contains { $0.hasPrefix("no connection gets so many pushes (50,000, ") })
+        question.goAwayEvery = nil
+        #expect(free.needed == (try Planner.plan(question, samples: samples, origin: "x")).needed)
     }
 
     @Test("Where the simulation does less than is needed, more is planned, or it is said to be missed")
@@ -167,13 +172,16 @@ import Testing
         #expect(try JSONDecoder().decode(PlanDocument.self, from: Data(PlanFile.encode(long))) == long)
     }
 
-    @Test("Connections of a slow link are ended when it has carried their pushes; two lives are answered at once, and no third")
+    @Test(
+        "Connections of a slow link are ended when it has carried their pushes; two lives are answered at once, and no third"
+    )
     func endedSlowly() throws {
         var question = question
         (question.connections, question.machines, question.pushes, question.within) = (4, 1, nil, nil)
         (question.goAwayEvery, question.linkRate, question.simulated) = (1000, 1_250_000, 300_000)
         let slow = try Planner.plan(question, samples: samples, origin: "x")
-        #expect(slow.bounds[0].name == .connectionRate && abs(slow.simulation.difference ?? 1) < 0.03, "\(slow.simulation)")
+        #expect(
+            slow.bounds[0].name == .connectionRate && abs(slow.simulation.difference ?? 1) < 0.03, "\(slow.simulation)")
         (question.linkRate, question.serverTime) = (nil, .constant(2e9))
         let long = try Planner.plan(question, samples: samples, origin: "x")
         // Of each two a round trip and two seconds, 35 ms, four round trips and slow start.

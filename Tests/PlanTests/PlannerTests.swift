@@ -92,7 +92,9 @@ import Testing
         #expect(single.warnings.contains { $0.hasPrefix("each setting was run once") })
     }
 
-    @Test("A connection that is ended costs its wait without a round trip too, and where it is answered for long, two take turns")
+    @Test(
+        "A connection that is ended costs its wait without a round trip too, and where it is answered for long, two take turns"
+    )
     func goAwayEdges() throws {
         var question = PlanQuestion()
         (question.roundTrip, question.pushes, question.within, question.goAwayEvery) = (0, 100_000, 10e9, 500)

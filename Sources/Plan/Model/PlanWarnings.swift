@@ -37,7 +37,8 @@ enum PlanWarnings {
             warnings.append(
                 "\(model.question.streams) stream\(isOne ? " lies" : "s lie") outside what was measured (\(range(costs.streamRange)))"
                     + (isAlone
-                        ? ": without a round trip, what a push waits for the one before it is not in the plan" : ""))
+                        ? ": without a round trip, how long a push holds its stream was not measured, and neither rates nor latencies can be relied on"
+                        : ""))
         }
         if costs.memoryPerConnection(streams: 1) == nil {
             warnings.append(

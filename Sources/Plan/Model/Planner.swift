@@ -74,7 +74,9 @@ enum Planner {
         }
         let echoGoals = goals.filter(isOfEcho)
         let goals = goals.filter { !isOfEcho($0) }
-        let model = PlanModel(question, costs)
+        var model = PlanModel(question, costs)
+        let unended = unended(model)
+        if let unended { model = unended }
         let intervals = PlanIntervals(samples, seed: question.seed)
         var (draft, full) = try chosen(model, goals, progress)
         var warnings = PlanWarnings.of(samples, costs, model, draft.configuration)
@@ -118,7 +120,23 @@ enum Planner {
             latency: draft.latency, replications: full.outcomes.count, latencyReplications: draft.latencies.count,
             range: throughput?.low == nil ? nil : throughput, meanValue: simulation.meanValue,
             median: draft.quantile(50), p99: draft.quantile(99), finish: full.finish)
-        return document(draft, model, samples, intervals, origin, warnings)
+        var plan = document(draft, model, samples, intervals, origin, warnings)
+        if unended != nil, let every = question.goAwayEvery {
+            plan.assumptions.append(
+                "no connection gets so many pushes (\(PlanReport.count(every)), --goaway-every) that the server ends it"
+            )
+        }
+        return plan
+    }
+
+    /// The same without GOAWAY, where a plan without it gives no connection enough pushes to be ended; nil: some are.
+    private static func unended(_ model: PlanModel) -> PlanModel? {
+        guard model.question.goAwayEvery != nil else { return nil }
+        let plain = PlanModel(model.withoutGoAway.question, model.costs)
+        guard let rate = plain.required,
+            !PlanSimulation.endsConnections(model.question, plain.configuration(plain.needs(rate)))
+        else { return nil }
+        return plain
     }
 
     // MARK: The answer
@@ -143,10 +161,13 @@ enum Planner {
             latencies.isEmpty ? nil : .init(CensoredHistogram(answered: Planner.sum(latencies)))
         }
 
-        /// nil with one replication, which is all there is to know.
+        /// Of all replications together, as `latency` has it. Where few of them saw what is rare, the interval of their mean lies beside it: it
+        /// goes on to it. nil with one replication, which is all there is to know.
         func quantile(_ percentile: Double) -> PlanDocument.Figure? {
-            latencies.count > 1
-                ? PlanSimulation.figure(latencies.map { Double($0.value(atPercentile: percentile)) }) : nil
+            guard latencies.count > 1 else { return nil }
+            let mean = PlanSimulation.figure(latencies.map { Double($0.value(atPercentile: percentile)) })
+            let all = Double(Planner.sum(latencies).value(atPercentile: percentile))
+            return .init(all, low: min(mean.low ?? all, all), high: max(mean.high ?? all, all))
         }
     }
 
@@ -200,7 +221,10 @@ enum Planner {
         first.goals = zip(goals, first.goals).map { goal, found in
             switch goal.metric {
             case .latency: .init(text: goal.text, value: nil, held: false)
-            case .rate: .init(text: goal.text, value: use.rate, held: use.rate.map { goal.comparison.holds($0, goal.limit) } ?? false)
+            case .rate:
+                .init(
+                    text: goal.text, value: use.rate,
+                    held: use.rate.map { goal.comparison.holds($0, goal.limit) } ?? false)
             default: found
             }
         }
