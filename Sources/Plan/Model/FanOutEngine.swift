@@ -114,8 +114,15 @@ final class FanOutEngine {
             threads.append(thread)
         }
         clientThreads = workers
-        if settings.beginsApart, let every = settings.renewal?.every {
-            for place in connections.indices { connections[place].sent = Int(random.share() * Double(every)) }
+        if let apart = settings.apart, let every = settings.renewal?.every {
+            for place in connections.indices {
+                if settings.arrivals == .closed {
+                    connections[place].notBefore = random.share() * apart
+                    heap.put(.window, at: connections[place].notBefore, place: Int32(place))
+                } else {
+                    connections[place].sent = Int(random.share() * Double(every))
+                }
+            }
         }
         free = [UInt64](repeating: 0, count: connections.count / 64 + 1)
         for connection in connections.indices { noteWhetherItCanSend(connection) }

@@ -48,8 +48,9 @@ struct FanOutSimulation: Sendable {
         var windowReopen = 0.5
         /// From a push being read to its answer being written, besides CPU time.
         var serverTime = TimeDistribution.constant(0)
-        /// Connections that are made anew are somewhere in their lives in the beginning, as they are once they have come apart.
-        var beginsApart = false
+        /// Connections that are made anew are somewhere in their lives in the beginning, as they are once they have come apart: at a rate all are
+        /// there with some pushes behind them, in a closed loop they begin within so long, ns. nil: all begin together.
+        var apart: Double?
         /// The first pushes on all streams have been at the server for a while: answer times with long tails would else be seen too late.
         var beginsSteady = false
         var arrivals = Arrivals.closed

@@ -121,7 +121,11 @@ struct PlanModel {
         let rate = min(own, worker)
         // Streams and windows let pushes go in bursts, a cycle apart, of which the last comes a cycle before its answers. When these
         // come the connection is told to go away, and the next one is made; what was sent meanwhile is refused, and sent again.
-        let sending = every / rate - (name == .streams || name == .window ? cycle / 1e9 : 0)
+        var sending = every / rate - (name == .streams || name == .window ? cycle / 1e9 : 0)
+        if name == .streams, question.fewerStreams == nil, question.serverTime.isConstant {
+            // So many whole bursts, as long as nothing takes them apart.
+            sending = max(sending, ((every / Double(question.streams)).rounded(.up) - 1) * cycle / 1e9)
+        }
         // One that is ended while the one before it is still answered waits for that: two of them take turns then.
         let next = max(0, sending) + renewal / 1e9
         return every / max(next, (next + (cycle - told) / 1e9) / 2)

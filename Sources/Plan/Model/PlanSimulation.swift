@@ -27,6 +27,10 @@ struct PlanSimulation {
     static let fewestLives = 12.0
     static let leastLives = 2.0 + lifeBeyond
     static let lifeBeyond = 0.25
+    /// Where some connections are simulated for all, as few as let so many lives be seen.
+    static let livesSeen = 6.0
+    /// In a fan-out of fewer lives connections are mostly as they began: together.
+    static let livesTogether = 10.0
     /// That are simulated instead of all of a worker.
     static let fewestConnections = 8.0
     /// Pushes are not dealt out so evenly to connections that none has more than this part less than others.
@@ -53,8 +57,9 @@ struct PlanSimulation {
 
     /// As many as have so short lives together that several simulations of them can be seen.
     private static func someConnections(of all: Double, _ question: PlanQuestion) -> Double {
-        guard let every = question.goAwayEvery else { return all }
-        let seen = Double(question.simulated) / Double(fewReplications) / leastLives
+        // Bursts are as fast as a whole worker makes them.
+        guard let every = question.goAwayEvery, question.fewerStreams == nil else { return all }
+        let seen = Double(question.simulated) / Double(fewReplications) / livesSeen
         return min(all, max(fewestConnections, (seen / (every + Double(question.streams))).rounded(.down)))
     }
 
@@ -100,7 +105,8 @@ struct PlanSimulation {
             settings.streams = Int(min(Double(settings.streams), max(few, most)).rounded(.up))
             settings.beginsSteady = model.bounds(configuration)[0].name == .streams
         }
-        settings.beginsApart = life > 0 && !isWhole
+        let all = question.pushes.map { Double($0) * share } ?? .infinity
+        if life > 0, all > Self.livesTogether * life { settings.apart = life / formula * 1e9 }
         let open = min(Double(settings.streams), question.windowUse?.held ?? .infinity) * Double(connections)
         let pushes = max(inFlight / question.attempts * Self.cycles, periods(formula), Self.fewestLives * life)
         return try replications(&settings, pushes: pushes, open: open, rate: formula)
@@ -126,7 +132,7 @@ struct PlanSimulation {
             }
             var beginning = settings
             beginning.pushes = Int(max(1, all * times / Double(Self.fewReplications)))
-            settings.beginsApart = true
+            settings.apart = life / rate * 1e9
             let later = try replications(&settings, pushes: Self.fewestLives * life, open: 0, rate: rate)
             return zip(runs(&beginning, later.count), later).map { $0.joined(with: $1, pushes: all) }
         }

@@ -211,8 +211,9 @@ enum Planner {
         guard let rate = first.needs?.perSecond, first.isInTime, use.isShort(of: rate) else { return (first, use) }
         let isGiven = model.question.machines != nil && model.question.connections != nil
         for reserve in isGiven ? [] : reserves + [mostReserve] where reserve > first.reserve {
-            let next = try draft(model, goals, rate, reserve: reserve, progress)
-            guard next.isReached else { continue }
+            guard let next = try? draft(model, goals, rate, reserve: reserve, progress), next.isReached else {
+                continue
+            }
             let use = full(next)
             if !use.isShort(of: rate) { return (next, use) }
         }
@@ -264,8 +265,9 @@ enum Planner {
             return plain
         }
         for reserve in reserves {
-            let next = try self.draft(model, goals, rate, reserve: reserve, progress)
-            if next.isReached { return next }
+            if let next = try? self.draft(model, goals, rate, reserve: reserve, progress), next.isReached {
+                return next
+            }
         }
         return most.isReached ? most : plain
     }
