@@ -214,7 +214,7 @@ struct SearchCommand: AsyncParsableCommand {
         }
         let beyond = answer.beyond.map { ", missed at \(written($0))" } ?? ", nowhere missed within the range"
         let answered = "\(byConnections == nil ? "highest" : "fewest"): \(written(value))"
-        Console.output(Console.picture.fitted("\(answered) (confirmed twice\(beyond); \(probes))\n"))
         for doubt in doubts { Console.output(Console.picture.fitted("doubt: \(doubt)\n")) }
+        Console.output(Console.picture.fitted("\(answered) (confirmed twice\(beyond); \(probes))\n"))
     }
 }

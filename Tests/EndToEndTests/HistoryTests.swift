@@ -68,13 +68,12 @@ import Testing
         #expect(
             try refusal([folder.path, "--metric", "speed"]).hasPrefix("pushload: metric \"speed\": expected one of "))
         #expect(
-            try refusal([folder.path]) == "pushload: no run to show: \(folder.path)/result.json: not complete JSON; "
-                + "the file is truncated or damaged\n")
+            try refusal([folder.path]) == "pushload: no run to show: \(folder.path)/result.json: no JSON\n")
         let other = folder.path + "/other.json"
         try "{}".write(toFile: other, atomically: true, encoding: .utf8)
         #expect(
             try refusal([folder.path, other]).split(separator: "\n").map(String.init) == [
-                "pushload: no run to show: \(folder.path)/result.json: not complete JSON; the file is truncated or damaged",
+                "pushload: no run to show: \(folder.path)/result.json: no JSON",
                 "pushload: no run to show: \(other): not a pushload result: \"schema\" is missing or foreign",
             ])
     }
