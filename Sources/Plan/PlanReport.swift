@@ -182,7 +182,7 @@ enum PlanReport {
     /// Bounds of what is a connection's own say that connections are ended, and made anew, all the time, which is in them.
     private static func name(_ bound: PlanDocument.BoundName, _ question: PlanDocument.Question) -> String {
         let ofStreams = name(.streams) + (question.fewerStreams == nil ? "" : ", fewer at times")
-        guard question.goAwayEvery != nil else { return bound == .streams ? ofStreams : name(bound) }
+        guard question.endsConnections else { return bound == .streams ? ofStreams : name(bound) }
         return switch bound {
         // Where a stream is free again at once, nothing but that is in it.
         case .streams where question.roundTrip + question.jitter + question.serverTime == 0:

@@ -59,7 +59,7 @@ import Testing
     func goAway() {
         var ended = plan
         #expect(!PlanReport.text(ended).contains("GOAWAY"))
-        ended.question.goAwayEvery = 500
+        (ended.question.goAwayEvery, ended.question.endsConnections) = (500, true)
         let lines = PlanReport.text(ended).split(separator: "\n")
         for (start, end) in [
             ("  streams over round trip and GOAWAY ", "binds"), ("  CPU of the client ", "next"),
@@ -78,7 +78,7 @@ import Testing
         var fewer = plan
         fewer.question.fewerStreams = FewerStreams(streams: 10, time: 1e9, every: 1e10)
         #expect(PlanReport.text(fewer).contains("\n  streams over round trip, fewer at times "))
-        fewer.question.goAwayEvery = 500
+        (fewer.question.goAwayEvery, fewer.question.endsConnections) = (500, true)
         #expect(PlanReport.text(fewer).contains("\n  streams over round trip, fewer at times and GOAWAY "))
     }
 

@@ -67,6 +67,8 @@ struct PlanDocument: Codable, Sendable, Equatable {
         /// Shares, 0 ... 1.
         var loss = 0.0
         @Nullable var goAwayEvery: Double? = nil
+        /// Some connection gets so many pushes that the server ends it.
+        var endsConnections = false
         @Nullable var fewerStreams: FewerStreams? = nil
         var sentAgain = 0.0
 
@@ -74,6 +76,7 @@ struct PlanDocument: Codable, Sendable, Equatable {
             case devices, pushes, streams, utilisation, bandwidth, answers, loss
             case jitter = "jitter_ns"
             case goAwayEvery = "goaway_every"
+            case endsConnections = "ends_connections"
             case fewerStreams = "fewer_streams"
             case sentAgain = "sent_again"
             case within = "within_ns"

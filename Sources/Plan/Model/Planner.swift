@@ -121,6 +121,8 @@ enum Planner {
             range: throughput?.low == nil ? nil : throughput, meanValue: simulation.meanValue,
             median: draft.quantile(50), p99: draft.quantile(99), finish: full.finish)
         var plan = document(draft, model, samples, intervals, origin, warnings)
+        plan.question.goAwayEvery = question.goAwayEvery
+        plan.question.endsConnections = model.question.goAwayEvery != nil
         if unended != nil, let every = question.goAwayEvery {
             plan.assumptions.append(
                 "no connection gets so many pushes (\(PlanReport.count(every)), --goaway-every) that the server ends it"
