@@ -82,18 +82,14 @@ enum ComparisonReport {
     /// Of runs of the same thing: how far each figure's ratio is from sure, half the width of its interval. Intervals of ratios are as wide
     /// one way as the other in factors, so that half of it is a factor too.
     static func noise(_ comparison: ComparisonDocument, on picture: TextPicture = .plain) -> String {
+        let rows: [[String]] = comparison.metrics.compactMap { metric in
+            guard let low = metric.low, let high = metric.high, low > 0 else { return nil }
+            return [Written.title(metric.name), "\(Units.fixed(((high / low).squareRoot() - 1) * 100, places: 1)) %"]
+        }
+        guard !rows.isEmpty else { return "\nnoise floor: not known; it takes two rounds and more (--rounds)\n" }
         var table = TextTable()
         table.add(["noise floor", "half-width"])
-        for metric in comparison.metrics {
-            guard let low = metric.low, let high = metric.high else { continue }
-            guard low > 0 else { continue }
-            table.add([
-                Written.title(metric.name), "\(Units.fixed(((high / low).squareRoot() - 1) * 100, places: 1)) %",
-            ])
-        }
-        guard comparison.metrics.contains(where: { $0.low != nil && $0.high != nil }) else {
-            return "\nnoise floor: not known; it takes two rounds and more (--rounds)\n"
-        }
+        for row in rows { table.add(row) }
         return "\n" + table.lines(width: picture.width).joined(separator: "\n") + "\n"
     }
 

@@ -94,7 +94,7 @@ package struct GateCommand: AsyncParsableCommand, RunFlags {
                     + "renew it with --update")
         }
         // Before anything is run: what cannot be judged is found out now.
-        let named = try judging.rules(among: known.metrics.map(\.name), of: "the baseline")
+        _ = try judging.rules(among: known.metrics.map(\.name), of: "the baseline")
         try output.check()
         let rounds = try await GateRounds(
             try ScenarioSettings.read(known.scenario, origin: path), in: series, ifStopped: Self.ifStopped,
@@ -103,7 +103,6 @@ package struct GateCommand: AsyncParsableCommand, RunFlags {
         let first = try await rounds.next()
         let rules = try judging.rules(
             among: known.metrics.map(\.name).filter { first.values[$0] != nil }, of: "a round of this build")
-        if !output.quiet, rules != named { Console.diagnostic("judged: \(rules.metrics.joined(separator: ", "))\n") }
         let progress = try await progress(known, rules, series, begun) { try await rounds.next().round() }
         try conclude(
             GateDocument(
@@ -117,7 +116,7 @@ package struct GateCommand: AsyncParsableCommand, RunFlags {
 
     private func judge(binary: String, _ series: RunSeries) async throws {
         // Before anything is run: what cannot be judged is found out now.
-        let named = try judging.rules(among: GateMetric.all.map(\.name), of: "the base")
+        _ = try judging.rules(among: GateMetric.all.map(\.name), of: "the base")
         try output.check()
         let scenario = try scenario(nil)
         let rounds = try await GateRounds(
@@ -131,7 +130,6 @@ package struct GateCommand: AsyncParsableCommand, RunFlags {
         let rules = try judging.rules(
             among: GateMetric.all.map(\.name).filter { own.values[$0] != nil && other.values[$0] != nil },
             of: "a round of both builds")
-        if !output.quiet, rules != named { Console.diagnostic("judged: \(rules.metrics.joined(separator: ", "))\n") }
         let progress = try await progress(nil, rules, series, begun) {
             // By lot, so that what the first of two rounds does to the second is nobody's advantage, and nothing that the machine
             // does from round to round can look like a difference.
@@ -149,7 +147,7 @@ package struct GateCommand: AsyncParsableCommand, RunFlags {
                 scenario: ScenarioSettings.write(scenario), lowError: rules.lowError, highError: rules.highError,
                 verdict: progress.verdict, metrics: progress.metrics, rounds: progress.rounds,
                 seconds: MonotonicSeconds.now() - begun,
-                warnings: unjudged(rules, "a round of one of both builds does not have")))
+                warnings: unjudged(rules, "one of the builds does not have")))
     }
 
     private func unjudged(_ rules: GateRules, _ why: String) -> [String] {

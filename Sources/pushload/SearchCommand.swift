@@ -102,6 +102,7 @@ struct SearchCommand: AsyncParsableCommand {
             throw HarnessError("--connections: with --rate the search says how many; --from and --most are its range")
         }
         scenario.pushes = nil
+        // So that a run looks at whether it can have such figures.
         scenario.thresholds = goals.map(\.text)
         // Below it a probe is a handful of pushes, and says nothing.
         let slowest = max(1, Self.fewestPushes / (6 * Double(length) / 1e9))
@@ -136,13 +137,7 @@ struct SearchCommand: AsyncParsableCommand {
             let made = ["rate", "connections", "duration", "warmup"].map { key in
                 (key: key, texts: ScenarioKey.named(key)?.text(in: probe).map { [$0] })
             }
-            let run: Run
-            do {
-                run = try source.locating(probe, given + made) { try Run(probe, identity: try probe.identity()) }
-            } catch let error as HarnessError {
-                // A figure that no probe can have.
-                throw HarnessError(error.description.replacing("threshold \"", with: "--goal \""))
-            }
+            let run = try source.locating(probe, given + made) { try Run(probe, identity: try probe.identity()) }
             guard let result = try await series.execute(run) else {
                 throw HarnessError(
                     "interrupted before an answer was found: what is above has been measured", .failed)
@@ -164,8 +159,8 @@ struct SearchCommand: AsyncParsableCommand {
             // The last ones are those that the answer rests on.
             if purpose != .confirming { doubts = [] }
             if result.generator.limited { doubts.insert("the generator was a limit when it was confirmed") }
-            if isShort { doubts.insert("it was confirmed for less than ten round trips: give a longer --probe") }
             if isShort {
+                doubts.insert("it was confirmed for less than ten round trips: give a longer --probe")
                 limited +=
                     " (measured for less than ten round trips of \(Units.duration(nanoseconds: trip)): give a longer --probe)"
             }

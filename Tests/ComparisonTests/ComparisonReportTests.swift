@@ -29,6 +29,15 @@ import Testing
         ComparisonReport.verdict(metric, comparison(.groups, margin: margin))
     }
 
+    @Test("The noise floor is half of an interval's width in factors, and not known without one")
+    func noise() {
+        #expect(ComparisonReport.noise(comparison(.rounds)).contains("noise floor: not known"))
+        var wide = metric(.same, [1], [1], ratio: 1)
+        (wide.low, wide.high) = (0.5, 2)
+        let text = ComparisonReport.noise(comparison(.rounds, [wide, metric(.same, [1], [1], ratio: 1)]))
+        #expect(text.contains("total p99       100.0 %") && text.split(separator: "\n").count == 2, "\(text)")
+    }
+
     @Test("Each verdict in words, with the size of what was seen or could have been")
     func verdicts() {
         #expect(verdict(metric(.slower, [1e6], [1.081e6], ratio: 1.081)) == "slower by 8.1 %")

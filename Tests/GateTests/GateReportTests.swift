@@ -39,10 +39,34 @@ import Testing
         #expect(GateReport.sentence(gate(.pass, [])).hasPrefix("PASS: no cost above"))
         #expect(
             GateReport.sentence(gate(.cannotTell, [metric("mock_cpu", .cannotTell, 1.02)])).hasPrefix(
-                "CANNOT TELL: mock"))
+                "CANNOT TELL: mock CPU a push +2.0 %, of which the interval reaches beyond what is tolerated ("))
+        var without = metric("mock_cpu", .cannotTell, 0.9998)
+        (without.low, without.high) = (nil, nil)
+        #expect(
+            GateReport.sentence(gate(.cannotTell, [without])).hasPrefix(
+                "CANNOT TELL: mock CPU a push +0.0 %, of which there is no interval yet ("))
         let text = GateReport.text(failing)
         #expect(text.contains("1.090 - 1.110") && text.contains("regression: +10.0 %") && text.contains("(not judged)"))
         #expect(text.contains("warning: half"))
+        #expect(text.contains("ratio: of costs after dividing both"))
+        #expect(GateMarkdown.text(failing).contains("- ratio: of costs after dividing both"))
+    }
+
+    @Test("What more is tolerated of a small cost is said, and what was not judged though nobody left it out")
+    func tolerated() {
+        var allocations = metric("allocations", .pass, 1.05)
+        allocations.unit = .count
+        let line = "allocations a push: 0.05 more is tolerated, however large the ratio"
+        let judged = gate(.pass, [metric("client_cpu", .pass, 1), allocations])
+        #expect(GateReport.text(judged).contains(line) && GateMarkdown.text(judged).contains("- \(line)"))
+        allocations.tolerated = nil
+        #expect(!GateReport.text(gate(.pass, [allocations])).contains(line))
+        let some = GateRules(metrics: ["mock_cpu"], tolerance: 0.03, mostRounds: 64)
+        #expect(
+            GateWarnings.unjudged(some, "nobody has")
+                == ["not judged: client CPU a push, allocations a push, which nobody has"])
+        let all = GateRules(metrics: GateMetric.judgedByDefault, tolerance: 0.03, mostRounds: 64)
+        #expect(GateWarnings.unjudged(all, "nobody has").isEmpty)
     }
 
     @Test("Pairs are called pairs, of a base; an end that there are too few rounds for is left out")
@@ -92,6 +116,7 @@ import Testing
             "\(first)")
         // Half the machine, twice the time, and 10 % less work.
         let second = GateReport.update(baseline(1170, 0.036), before: baseline(650, 0.04), path: "b.json")
+        #expect(second.contains("moved by: CPU times after dividing both by the machine's speed that day"))
         #expect(second.contains("-10.0 %") && second.contains("renewed: b.json (it was of 2026-01-02T03:04:05Z: why)"))
         var other = baseline(1, 1)
         other.scenario = ["rate": .null]

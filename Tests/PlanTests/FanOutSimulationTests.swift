@@ -205,7 +205,7 @@ import Testing
         let rate = loop {
             ($0.streams, $0.link.roundTrip, $0.renewal) = (
                 100, 10 * Self.millisecond,
-                .init(every: 500, told: 10 * Self.millisecond, wait: .constant(20 * Self.millisecond))
+                .init(every: 500, told: 10 * Self.millisecond, wait: .constant(20 * Self.millisecond), making: 0)
             )
             $0.batch = 100
         }
@@ -217,7 +217,9 @@ import Testing
         var settings = FanOutSimulation.Settings()
         settings.link.roundTrip = 100 * Self.millisecond
         settings.arrivals = .constant(100)
-        settings.renewal = .init(every: 100, told: 95 * Self.millisecond, wait: .constant(50 * Self.millisecond))
+        settings.renewal = .init(
+            every: 100, told: 95 * Self.millisecond, wait: .constant(40 * Self.millisecond),
+            making: 10 * Self.millisecond)
         (settings.pushes, settings.warmup, settings.measured) = (1050, 100, 800)
         let outcome = FanOutSimulation(settings).run()
         let total = ResultDocument.Latency(CensoredHistogram(answered: outcome.total))
@@ -231,6 +233,7 @@ import Testing
         // Where another connection could have taken them they wait for the word all the same.
         settings.connections = 2
         settings.renewal?.wait = .constant(5 * Self.millisecond)
+        settings.renewal?.making = 0
         let two = FanOutSimulation(settings).run()
         let longest = Double(two.total.value(atPercentile: 100))
         #expect(two.answered == 1050 && longest > 180 * Self.millisecond, "\(longest)")

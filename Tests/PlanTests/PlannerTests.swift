@@ -404,13 +404,13 @@ import Testing
                 progress: { steps.append($0) })
             return steps
         }
-        let rest = ["simulating full use", "looking for intervals"]
-        #expect(try steps("p99 < 1s") == ["simulating the rate"] + rest)
+        let (first, last) = (["simulating the rate", "simulating full use"], ["looking for intervals"])
+        #expect(try steps("p99 < 1s") == first + last)
         // What four times as much does not help is given up.
         let most = "simulating the rate, 4.0 times the connections and cores"
-        #expect(try steps("p99 < 50ms") == ["simulating the rate", most] + rest)
+        #expect(try steps("p99 < 50ms") == first + [most] + last)
         let tried = [1.25, 1.5, 2, 3].map { "simulating the rate, \($0) times the connections and cores" }
-        #expect(try steps("p99 < 1s && rss < 1MB") == ["simulating the rate", most] + tried + rest)
+        #expect(try steps("p99 < 1s && rss < 1MB") == first + [most] + tried + last)
     }
 
     @Test("With the mock on the same machine its threads and the shared cores are bounds")

@@ -138,7 +138,7 @@ struct PlanDocument: Codable, Sendable, Equatable {
         var bandwidth: Figure
         /// How long it takes with `configuration` at full use, ns; longer than asked for when that was given too small.
         var shortest: Figure
-        /// Whether `shortest` is within the time asked for.
+        /// Whether `shortest` is within the time asked for, and full use, simulated, not far from what is needed.
         var inTime = true
         /// Of the time, what no push is begun in: connecting, becoming fast, and the last answers, ns.
         var edges = 0.0

@@ -72,8 +72,9 @@ struct FanOutSimulation: Sendable {
         var every: Int
         /// From the last push that is taken being sent to the client hearing of the end, ns.
         var told: Double
-        /// From then on to the next connection being as fast as it gets, ns.
+        /// From then on to the next connection being begun, and to that being as fast as it gets, ns.
         var wait: TimeDistribution
+        var making: Double
     }
 
     enum Arrivals: Sendable, Equatable {

@@ -118,7 +118,7 @@ struct PlanModel {
     func perConnection(_ name: PlanDocument.BoundName) -> Double? {
         guard let every = question.goAwayEvery else { return steady(name) }
         guard let own = steady(name) ?? (name == .streams ? .infinity : nil) else { return nil }
-        let rate = min(own, worker)
+        let rate = min(own, ofWorker)
         // Streams and windows let pushes go in bursts, a cycle apart, of which the last comes a cycle before its answers. When these
         // come the connection is told to go away, and the next one is made; what was sent meanwhile is refused, and sent again.
         var sending = every / rate - (name == .streams || name == .window ? cycle / 1e9 : 0)
@@ -136,12 +136,12 @@ struct PlanModel {
         guard let fewer = question.fewerStreams else { return streams / cycle * 1e9 }
         let others = Self.perConnectionBounds.filter { $0 != .streams }.compactMap(steady).min() ?? .infinity
         return fewer.rate(
-            usual: streams, cycle: cycle, most: min(others, worker),
-            burst: (question.windowUse?.held ?? .infinity, windowRate ?? .infinity, worker))
+            usual: streams, cycle: cycle, most: min(others, ofWorker),
+            burst: (question.windowUse?.held ?? .infinity, windowRate ?? .infinity, ofWorker))
     }
 
     /// No connection is faster than a worker that has no other one.
-    private var worker: Double {
+    private var ofWorker: Double {
         let alone = costs.client(
             connectionsPerWorker: 1, streams: Double(question.streams), hasLink: hasLink && question.mockThreads > 0,
             answers: answers)
@@ -249,7 +249,7 @@ struct PlanModel {
         let workers = max(1, workersPerMachine)
         if isContinuous { return min(workers, max(1, cores / machines)) }
         // Who gives no number to reach asks what all of it can do; who gives connections has them dealt out (`workers(of:)`).
-        if question.pushes == nil || question.machines != nil && question.connections != nil { return workers }
+        if question.pushes == nil || question.isGiven { return workers }
         let isSpare = question.machines != nil || machines == 1 || machines > (cores / workers).rounded(.up)
         return isSpare ? min(workers, max(1, (cores / machines).rounded(.up))) : workers
     }

@@ -54,6 +54,9 @@ struct PlanQuestion: Sendable, Equatable {
 
     init() {}
 
+    /// The configuration is there: nothing of it is to be found.
+    var isGiven: Bool { machines != nil && connections != nil }
+
     /// Payloads that a window holds, and after how many the server says more; nil: there is none. With fewer of the first nothing opens
     /// it again.
     var windowUse: (held: Double, step: Double)? {

@@ -105,8 +105,7 @@ struct PlanSimulation {
             settings.streams = Int(min(Double(settings.streams), max(few, most)).rounded(.up))
             settings.beginsSteady = model.bounds(configuration)[0].name == .streams
         }
-        let all = question.pushes.map { Double($0) * share } ?? .infinity
-        if life > 0, all > Self.livesTogether * life { settings.apart = life / formula * 1e9 }
+        if life > 0, all.map({ $0 > Self.livesTogether * life }) ?? true { settings.apart = life / formula * 1e9 }
         let open = min(Double(settings.streams), question.windowUse?.held ?? .infinity) * Double(connections)
         let pushes = max(inFlight / question.attempts * Self.cycles, periods(formula), Self.fewestLives * life)
         return try replications(&settings, pushes: pushes, open: open, rate: formula)
@@ -124,16 +123,16 @@ struct PlanSimulation {
         settings.wait = wait ?? .constant(model.overhead)
         // Connections that begin together are ended together, the first times: a fan-out that is no longer is simulated as a whole, of
         // a longer one the beginning and what it is like later.
-        if life > 0, let all = question.pushes.map({ Double($0) * share }) {
-            let times = Double(question.simulated) / (all * work)
-            if isWhole {
+        if life > 0, let all {
+            let seen = Double(question.simulated) / work
+            if all <= Self.mostTimes * seen {
                 settings.pushes = Int(max(1, all).rounded(.up))
-                return runs(&settings, Int(max(1, min(Double(Self.replications), times))))
+                return runs(&settings, Int(max(1, min(Double(Self.replications), seen / all))))
             }
             var beginning = settings
-            beginning.pushes = Int(max(1, all * times / Double(Self.fewReplications)))
             settings.apart = life / rate * 1e9
             let later = try replications(&settings, pushes: Self.fewestLives * life, open: 0, rate: rate)
+            beginning.pushes = Int(max(1, seen / Double(later.count)))
             return zip(runs(&beginning, later.count), later).map { $0.joined(with: $1, pushes: all) }
         }
         let pushes = max(
@@ -141,10 +140,8 @@ struct PlanSimulation {
         return try replications(&settings, pushes: pushes, open: 0, rate: rate)
     }
 
-    /// All pushes of what is simulated can be seen, as far as a number of them was asked for.
-    private var isWhole: Bool {
-        question.pushes.map { Double($0) * share * work <= Self.mostTimes * Double(question.simulated) } ?? false
-    }
+    /// Pushes that the simulated part has of all; nil: no number was asked for.
+    private var all: Double? { question.pushes.map { Double($0) * share } }
 
     /// Pushes of all simulated connections until they are made anew.
     private var life: Double { Double(connections) * (question.goAwayEvery ?? 0) / question.attempts }
@@ -274,7 +271,7 @@ struct PlanSimulation {
         settings.renewal = question.goAwayEvery.map {
             .init(
                 every: Int(max(1, min($0, 1e18))), told: model.told,
-                wait: PlanQuestion.reconnectWait.later(by: model.renewing))
+                wait: PlanQuestion.reconnectWait, making: model.renewing)
         }
         if let fewer = question.fewerStreams, fewer.streams < Double(question.streams) {
             if isTooOften(fewer, rate) {

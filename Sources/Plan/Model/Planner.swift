@@ -163,6 +163,22 @@ enum Planner {
             latencies.isEmpty ? nil : .init(CensoredHistogram(answered: Planner.sum(latencies)))
         }
 
+        /// What is due waits ever longer: the simulation does no more than this, pushes a second.
+        mutating func miss(_ asked: [Threshold], at rate: Double?) {
+            isInTime = false
+            latencies = []
+            goals = zip(asked, goals).map { goal, found in
+                switch goal.metric {
+                case .latency: .init(text: goal.text, value: nil, held: false)
+                case .rate:
+                    .init(
+                        text: goal.text, value: rate,
+                        held: rate.map { goal.comparison.holds($0, goal.limit) } ?? false)
+                default: found
+                }
+            }
+        }
+
         /// Of all replications together, as `latency` has it. Where few of them saw what is rare, the interval of their mean lies beside it: it
         /// goes on to it. nil with one replication, which is all there is to know.
         func quantile(_ percentile: Double) -> PlanDocument.Figure? {
@@ -200,7 +216,8 @@ enum Planner {
         return configuration
     }
 
-    /// What to plan with, and what it does at full use: where that is less than the formula says, and than is needed, more.
+    /// What to plan with, and what that does at full use. Where a goal is missed, or the simulation does less than is needed though the
+    /// formula says that it is enough, more is tried.
     private static func chosen(
         _ model: PlanModel, _ goals: [Threshold], _ progress: (String) -> Void
     ) throws(Failure) -> (Draft, FullUse) {
@@ -208,70 +225,52 @@ enum Planner {
             progress("simulating full use")
             return FullUse(model, draft.configuration)
         }
-        var first = try draft(model, goals, progress)
-        let use = full(first)
-        guard let rate = first.needs?.perSecond, first.isInTime, use.isShort(of: rate) else { return (first, use) }
-        let isGiven = model.question.machines != nil && model.question.connections != nil
-        for reserve in isGiven ? [] : reserves + [mostReserve] where reserve > first.reserve {
-            guard let next = try? draft(model, goals, rate, reserve: reserve, progress), next.isReached else {
-                continue
-            }
-            let use = full(next)
-            if !use.isShort(of: rate) { return (next, use) }
+        guard let rate = try rate(model, goals) else {
+            let draft = Draft(configuration: try given(model))
+            return (draft, full(draft))
         }
-        first.isInTime = false
-        first.latencies = []
-        first.goals = zip(goals, first.goals).map { goal, found in
-            switch goal.metric {
-            case .latency: .init(text: goal.text, value: nil, held: false)
-            case .rate:
-                .init(
-                    text: goal.text, value: use.rate,
-                    held: use.rate.map { goal.comparison.holds($0, goal.limit) } ?? false)
-            default: found
+        func tried(_ reserve: Double) -> Draft? { try? draft(model, goals, rate, reserve: reserve, progress) }
+        var plain = try draft(model, goals, rate, reserve: 1, progress)
+        let use = full(plain)
+        let isShort = plain.isInTime && use.isShort(of: rate)
+        if plain.isReached, !isShort { return (plain, use) }
+        if plain.isInTime, !model.question.isGiven {
+            // What no reserve can help, the link or what was given, is not paid for, nor looked for in vain: the most comes first.
+            let most = plain.isReached ? nil : tried(mostReserve)
+            for reserve in plain.isReached || most?.isFast == true ? reserves + [mostReserve] : [] {
+                let next = reserve == mostReserve ? most ?? tried(reserve) : tried(reserve)
+                guard let next, next.isReached else { continue }
+                let use = full(next)
+                if !use.isShort(of: rate) { return (next, use) }
             }
         }
-        return (first, use)
+        if isShort { plain.miss(goals, at: use.rate) }
+        return (plain, use)
     }
 
-    private static func draft(
-        _ model: PlanModel, _ goals: [Threshold], _ progress: (String) -> Void
-    ) throws(Failure) -> Draft {
-        let question = model.question
-        guard question.pushes != nil else {
-            guard let machines = question.machines, let connections = question.connections else {
-                throw Failure(description: "without devices, machines and connections must be given")
-            }
+    /// Pushes a second that are needed; nil: no devices are to be reached.
+    private static func rate(_ model: PlanModel, _ goals: [Threshold]) throws(Failure) -> Double? {
+        guard let pushes = model.question.pushes else {
             if let goal = goals.first { throw Failure(description: "goal \(goal.text): goes with --devices") }
-            return Draft(
-                configuration: try checked(
-                    model.configuration(connections: Double(connections), machines: Double(machines), cores: 1),
-                    question))
+            return nil
         }
-        guard question.pushes != 0 else {
-            throw Failure(description: "0 devices: expected at least 1 to plan for")
-        }
+        guard pushes != 0 else { throw Failure(description: "0 devices: expected at least 1 to plan for") }
         guard let rate = model.required else {
             let edges = model.edges < 1e18 ? Units.duration(nanoseconds: model.edges) : "more than thirty years"
             throw Failure(
                 description:
-                    "within \(Units.duration(nanoseconds: question.within ?? 0)): connecting and the last answers alone take "
+                    "within \(Units.duration(nanoseconds: model.question.within ?? 0)): connecting and the last answers alone take "
                     + "\(edges); expected more")
         }
-        let plain = try self.draft(model, goals, rate, reserve: 1, progress)
-        let isGiven = question.machines != nil && question.connections != nil
-        // More connections have the longer lives, and change limits more often.
-        if plain.isReached || !plain.isInTime || plain.unseen != nil || isGiven { return plain }
-        // What no reserve can help, the link or what was given, is not paid for, nor looked for in vain: the most comes first.
-        guard let most = try? self.draft(model, goals, rate, reserve: mostReserve, progress), most.isFast else {
-            return plain
+        return rate
+    }
+
+    private static func given(_ model: PlanModel) throws(Failure) -> PlanModel.Configuration {
+        guard let machines = model.question.machines, let connections = model.question.connections else {
+            throw Failure(description: "without devices, machines and connections must be given")
         }
-        for reserve in reserves {
-            if let next = try? self.draft(model, goals, rate, reserve: reserve, progress), next.isReached {
-                return next
-            }
-        }
-        return most.isReached ? most : plain
+        return try checked(
+            model.configuration(connections: Double(connections), machines: Double(machines), cores: 1), model.question)
     }
 
     private static func draft(

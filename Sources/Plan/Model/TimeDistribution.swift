@@ -168,14 +168,6 @@ enum TimeDistribution: Sendable, Equatable {
         }
     }
 
-    /// Of a uniform or constant one.
-    func later(by time: Double) -> TimeDistribution {
-        switch self {
-        case .uniform(let low, let high): .uniform(low: low + time, high: high + time)
-        default: .constant(mean + time)
-        }
-    }
-
     func draw(_ random: inout SplitMix) -> Double {
         switch self {
         case .constant(let value): value
