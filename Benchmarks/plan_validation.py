@@ -3,7 +3,7 @@
 
 Nothing is measured before it was predicted and the prediction kept in a file (`--predictions`); a setting whose prediction was made
 of other flags is not measured. What is arithmetic is predicted first of all, from a calibration (`--calibrations FOLDER`, made
-where it is not there), and measured three times. What depends on CPU time is measured five times, and each time it is predicted just
+where it is not there), and measured three times. What depends on CPU time is measured five times (what binds on it fifteen), and each time it is predicted just
 before, from runs of its neighbours made just before that (`plan --from`): other connections and streams, or other rates. What such
 rows say is the median of the rounds, and how far they are off the median of the rounds' ratios. So the machine's changing speed is in
 both. No row is predicted from runs of its own setting. A run during which other programs took part of
@@ -13,7 +13,7 @@ of lossy_link.py. Rows against other servers (nginx, which answers every push by
 client; plan and run know nothing of the server but its address. The echo of the devices is a table of its own.
 
     Benchmarks/plan_validation.py [--calibrations FOLDER] [--predictions FILE] [--runs FILE] [--write docs/planning.md]
-                                  [--only ROW,ROW | --only echo] [--rounds 5] [--block NAME]
+                                  [--only ROW,ROW | --only echo] [--rounds N] [--block NAME]
                                   [--programs FOLDER]
 
 Rows are called by their letter and number: r1 (rates), p1 (paced), m1 (memory and time to finish), l1 (loss), s1 (other servers).
@@ -42,6 +42,9 @@ SECONDS, WARMUP = 3, 1
 # Rounds of what is predicted from its neighbours, and how their runs are timed, seconds.
 NEAR_ROUNDS = 5
 NEAR_TIME = ["-D", "2.5s", "--warmup", "0.5s"]
+# The same of what binds on CPU time. The machine's speed changes from second to second: many short rounds.
+BINDING_ROUNDS = 15
+BINDING_TIME = ["-D", "1.2s", "--warmup", "0.4s"]
 # Of a paced row's rate.
 NEAR_RATES = (0.7, 1.3)
 # The same with answers that take times of their own, where they do: of a row with gathered pushes both gather.
@@ -152,7 +155,7 @@ def rate_row(cores, row):
     plan = ["--connections", str(connections), "--streams", str(streams), "--cores", str(threads), "--machines", "1",
             "--mock-threads", str(mock_threads), "--shared-cores", str(cores), "--rtt", rtt]
     run = ["-c", str(connections), "-m", str(streams), "-t", str(threads), "--mock-threads", str(mock_threads),
-           "-D", f"{SECONDS}s", "--warmup", f"{WARMUP}s", *both]
+           *(BINDING_TIME if row[0] in BINDS_ON_CPU else ["-D", f"{SECONDS}s", "--warmup", f"{WARMUP}s"]), *both]
     return plan + (list(special[:2]) if special else []), run + link(rtt, special)
 
 
@@ -161,7 +164,7 @@ def link(rtt, special):
 
 
 def neighbours(connections, streams, *flags):
-    """Flags of runs with fewer and more connections, and fewer streams. A run's CPU time has its handshakes in it: not many more."""
+    """Flags of runs with fewer and more connections, and fewer streams."""
     return [["-c", str(near), "-m", str(round(0.8 * streams)), *flags]
             for near in (max(1, connections // 2), 1 + connections * 5 // 4)]
 
@@ -180,8 +183,9 @@ def rows(cores):
         plan, run = rate_row(cores, row)
         settings[f"r{number}"] = {"kind": "rate", "plan": plan, "run": run}
         if row[0] in BINDS_ON_CPU:
+            settings[f"r{number}"]["rounds"] = BINDING_ROUNDS
             settings[f"r{number}"]["near"] = neighbours(
-                row[1], row[2], *NEAR_TIME, "-t", str(row[3]), "--mock-threads", str(row[4]), *link(row[5], row[6]), *row[7])
+                row[1], row[2], *BINDING_TIME, "-t", str(row[3]), "--mock-threads", str(row[4]), *link(row[5], row[6]), *row[7])
     for number, (rate, connections, streams, rtt, special) in enumerate(PACED, 1):
         plan = load_row(rate * SECONDS, SECONDS, connections, streams, rtt, special, cores)
         run = ["-c", str(connections), "-m", str(streams), "-D", f"{SECONDS}s", "--warmup", f"{WARMUP}s", *link(rtt, special)]
@@ -461,7 +465,7 @@ def rounds_of(prefix, name, setting, options, predictions, runs):
     near = "near" in setting
     if near and len(predictions.get(name, [])) < len(runs.get(name, [])):
         sys.exit(f"{name}: measured before it was predicted; take it out of {options.runs}")
-    for number in range(len(runs.get(name, [])), options.rounds if near else ROUNDS):
+    for number in range(len(runs.get(name, [])), options.rounds or setting.get("rounds", NEAR_ROUNDS) if near else ROUNDS):
         if near:
             made = predictions.setdefault(name, [])
             if len(made) <= number:
@@ -521,7 +525,7 @@ def main():
     parser.add_argument("--runs", metavar="FILE", help="keep what was measured here; what is there is not measured again")
     parser.add_argument("--write", metavar="FILE", help="put the tables into this document")
     parser.add_argument("--only", help="rows, such as r3,p1, or echo")
-    parser.add_argument("--rounds", type=int, default=NEAR_ROUNDS, help="of what is predicted from its neighbours")
+    parser.add_argument("--rounds", type=int, help="of what is predicted from its neighbours")
     parser.add_argument("--block", default="validation", help="the document's block for the tables, but the echo's")
     parser.add_argument("--programs", metavar="FOLDER", default=common.BUILD, help="of pushload and mock-apns")
     parser.add_argument("--prefix", default="", help="command to put before each run")
@@ -547,7 +551,7 @@ def main():
             print(f"\n{text}")
             if options.write:
                 further = f" --only {options.only}" if options.only else ""
-                further += f" --rounds {options.rounds}" if options.rounds != NEAR_ROUNDS else ""
+                further += f" --rounds {options.rounds}" if options.rounds else ""
                 write(options.write, options.block, text, f"Benchmarks/plan_validation.py{further}")
     if missed:
         sys.exit(f"missed: {', '.join(missed)}")

@@ -20,6 +20,8 @@ struct BundledMock: Sendable {
         let ledgers: [Ledger]
         let peakMemory: UInt64
         let allocations: UInt64?
+        /// CPU time of all handshakes, ns.
+        let handshakeTime: UInt64
         /// With a device model.
         let devices: DeviceAccount.Figures?
         let echo: EchoReport?
@@ -27,6 +29,7 @@ struct BundledMock: Sendable {
         enum CodingKeys: String, CodingKey {
             case accepted, rejected, untracked, ledgers, allocations, devices, echo
             case peakMemory = "max_rss_bytes"
+            case handshakeTime = "handshake_cpu_ns"
         }
     }
 

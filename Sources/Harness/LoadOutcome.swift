@@ -89,7 +89,7 @@ struct LoadOutcome: Sendable {
     }
 }
 
-/// What the worker threads did, ns. Only `cpu` is CPU time: the others were taken with a clock that goes on when a thread loses
+/// What the worker threads did, ns. Only `cpu` and `handshake` are CPU time: the others were taken with a clock that goes on when a thread loses
 /// its core.
 struct WorkerTime: Sendable {
     /// With what was spun away.
@@ -100,6 +100,8 @@ struct WorkerTime: Sendable {
     /// In the socket calls alone.
     var socket: UInt64 = 0
     var sign: UInt64 = 0
+    /// CPU time of the handshakes of all connections.
+    var handshake: UInt64 = 0
     /// When threads neither waited nor spun.
     var busy: UInt64 = 0
 
@@ -115,6 +117,7 @@ struct WorkerTime: Sendable {
         transfer += other.transfer
         socket += other.socket
         sign += other.sign
+        handshake += other.handshake
         busy += other.busy
     }
 }

@@ -140,6 +140,10 @@ struct RunDocument {
         cost.mockMemory = mock?.counts?.peakMemory ?? mock?.costs.after?.peakMemory
         cost.clientAllocations = outcome.allocations.map(perPush)
         cost.mockAllocations = mock?.counts?.allocations.map(perPush)
+        if !outcome.isPartial {
+            cost.clientHandshakes = outcome.workerTime.handshake
+            cost.mockHandshakes = mock?.counts?.handshakeTime
+        }
         cost.tokensSigned = outcome.tokensSigned
         // Takes a few milliseconds: not while the run goes on.
         if !outcome.isPartial {

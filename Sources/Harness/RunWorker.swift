@@ -74,8 +74,7 @@ final class RunWorker {
     var time: WorkerTime {
         WorkerTime(
             cpu: used, spin: spinTime, transfer: engine.transferTime, socket: engine.socketTime,
-            sign: driver.composer.signTime,
-            busy: busy)
+            sign: driver.composer.signTime, handshake: engine.handshakeTime, busy: busy)
     }
 }
 

@@ -35,6 +35,8 @@ open class ByteStream {
     open var sendTime: UInt64 { 0 }
     /// Time in the kernel's recv and send, counts of `CycleClock`.
     open var socketCycles: UInt64 { 0 }
+    /// CPU time of the calling thread in making the stream and in `advance`, ns: TCP's and TLS' handshake.
+    open var handshakeTime: UInt64 { 0 }
     /// The negotiated TLS version and cipher, `TLSv1.3 TLS_AES_256_GCM_SHA384`; nil on a plain connection.
     open var tlsDescription: String? { nil }
     open var isTLS12: Bool { false }

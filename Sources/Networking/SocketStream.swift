@@ -34,6 +34,9 @@ public final class SocketStream: ByteStream {
     var shown: OpaquePointer?
     var verification = Int(X509_V_OK)
 
+    private var handshaking: UInt64 = 0
+    public override var handshakeTime: UInt64 { handshaking }
+
     private var problem: NetworkError?
     public override var failure: NetworkError? { problem }
     /// A plain client that has not heard a byte yet: a peer that hangs up on it may have expected TLS.
@@ -47,6 +50,7 @@ public final class SocketStream: ByteStream {
         connectingTo address: SocketAddress, serverName: String, tls context: TLSContext?, options: SocketOptions,
         gathering buffers: BufferPool? = nil
     ) throws(NetworkError) {
+        let begin = threadTime()
         let opened = socket(
             address.family, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard opened >= 0 else { throw NetworkError(.connect, "socket: \(systemErrorText(errno))") }
@@ -91,12 +95,14 @@ public final class SocketStream: ByteStream {
             fail(connectError(errno))
         }
         wantsWrite = true
+        handshaking = threadTime() &- begin
     }
 
     /// Takes over a descriptor that `Listener.accept` returned; it is closed with the stream.
     public init(
         accepted: Int32, tls context: TLSContext?, options: SocketOptions, gathering buffers: BufferPool? = nil
     ) throws(NetworkError) {
+        let begin = threadTime()
         port = .allocate(capacity: 1)
         port.initialize(to: SocketPort(descriptor: accepted))
         self.context = context
@@ -120,6 +126,7 @@ public final class SocketStream: ByteStream {
         secrets = Self.collectSecrets(session, context)
         super.init()
         SSL_set_accept_state(session)
+        handshaking = threadTime() &- begin
     }
 
     /// The kernel seals by itself, and nothing seals a plain connection.
@@ -229,6 +236,12 @@ public final class SocketStream: ByteStream {
     /// Goes on connecting and shaking hands; call it when the descriptor is ready.
     public override func advance() -> ConnectResult {
         if failure != nil { return .failed }
+        let begin = threadTime()
+        defer { handshaking &+= threadTime() &- begin }
+        return goOn()
+    }
+
+    private func goOn() -> ConnectResult {
         if !connected {
             let code = pendingError(of: descriptor)
             guard code == 0 else {
@@ -449,4 +462,11 @@ public final class SocketStream: ByteStream {
         }
         _ = shutdown(descriptor, Int32(SHUT_WR))
     }
+}
+
+/// CPU time of the calling thread, ns.
+private func threadTime() -> UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
 }

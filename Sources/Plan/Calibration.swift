@@ -11,7 +11,7 @@ import Settings
 /// are cores for them and for the mock.
 enum Calibration {
     static let rounds = 3
-    /// Enough that the start of the mock and the handshakes of 200 connections, which count as CPU time too, weigh little.
+    /// Enough that starting, which counts as CPU time too, weighs little.
     private static let pushes: UInt64 = 1_500_000
     private static let second: UInt64 = 1_000_000_000
 

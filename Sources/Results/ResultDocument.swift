@@ -308,6 +308,9 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         @Nullable package var mockMemory: UInt64?
         @Nullable package var clientAllocations: Double?
         @Nullable package var mockAllocations: Double?
+        /// CPU time of the handshakes of all connections, ns, which is a part of the cost of the pushes.
+        @AddedLater package var clientHandshakes: UInt64?
+        @AddedLater package var mockHandshakes: UInt64?
         package var tokensSigned: UInt64 = 0
         package var clockReading = 0.0
         package var histogramRecord = 0.0
@@ -320,6 +323,8 @@ public struct ResultDocument: Codable, Sendable, Equatable {
             case mockMemory = "mock_max_rss_bytes"
             case clientAllocations = "client_allocations_per_push"
             case mockAllocations = "mock_allocations_per_push"
+            case clientHandshakes = "client_handshake_cpu_ns"
+            case mockHandshakes = "mock_handshake_cpu_ns"
             case tokensSigned = "tokens_signed"
             case clockReading = "clock_reading_ns"
             case histogramRecord = "histogram_record_ns"

@@ -133,6 +133,7 @@ extension PushClient {
         connection.counted = 0
         transferCycles &+= connection.transferCycles
         socketCycles &+= connection.socketCycles
+        handshakeTime &+= connection.handshakeTime
         draining.removeAll { $0 === connection }
     }
 

@@ -71,6 +71,8 @@ public final class PushClient {
     /// The kernel's part of it, ns.
     public var socketTime: UInt64 { CycleClock.shared.nanoseconds(from: 0, to: socketCycles) }
     var socketCycles: UInt64 = 0
+    /// CPU time of the handshakes of connections that are gone, ns.
+    public internal(set) var handshakeTime: UInt64 = 0
     /// CPU time spent on nothing but waiting for a push to be due, ns.
     public var spinTime: UInt64 { loop.spinTime }
     /// Time waited for something to be due or to come, ns.

@@ -53,6 +53,8 @@ final class PushConnection: ClientOwner {
     @exclusivity(unchecked) private(set) var transferCycles: UInt64 = 0
     /// The kernel's part of it.
     var socketCycles: UInt64 { handshakeCycles.map { stream.socketCycles &- $0 } ?? 0 }
+    /// CPU time its handshake took, ns.
+    var handshakeTime: UInt64 { stream.handshakeTime }
     /// The kernel's part of the handshake; nil before it is done.
     private var handshakeCycles: UInt64?
 

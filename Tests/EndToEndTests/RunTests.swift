@@ -24,6 +24,23 @@ import Testing
         #expect(result.run.complete && result.run.tls?.hasPrefix("TLSv1.3") == true)
     }
 
+    @Test("What handshakes take is told apart from what pushes take")
+    func handshakes() throws {
+        let (result, status, error) = try Programs.load(["-n", "200", "-c", "100", "-m", "2"])
+        #expect(status == 0 && result.connections.opened == 100, "\(error)")
+        for (handshakes, perPush) in [
+            (result.cost.clientHandshakes, result.cost.clientCPU),
+            (result.cost.mockHandshakes, result.cost.mockCPU ?? 0),
+        ] {
+            // A signature, or its check, for each connection: more than what two pushes take, and a part of the whole.
+            let (part, whole) = (Double(try #require(handshakes)), perPush * 200)
+            #expect(part > 0.3 * whole && part < whole, "\(part) of \(whole)")
+        }
+        // Nothing but two handshakes.
+        let (few, _, _) = try Programs.load(["-n", "200", "-c", "2", "-m", "100"])
+        #expect(try #require(few.cost.clientHandshakes) < #require(result.cost.clientHandshakes) / 5)
+    }
+
     #if Jemalloc
         @Test("A push in steady state allocates nothing: what a run takes does not grow with its pushes")
         func allocations() throws {

@@ -9,14 +9,14 @@ extension MeasuredCosts {
         mock: Double? = 500, memory: UInt64? = 40_000_000, rtt: UInt64 = 0, service: Double = 0, rate: Double = 800_000,
         engine: String = "wire", version: String = "1", mockThreads: Int? = nil, cores: Int? = nil,
         pace: Double? = nil, answers: CostSample.Answers? = nil, totals: [Double]? = nil,
-        pushesPerConnection: Double? = nil
+        pushesPerConnection: Double? = nil, handshake: Double? = nil
     ) -> CostSample {
         CostSample(
             run: run, engine: engine, version: version, machine: "m", threads: threads, connections: connections,
             streams: streams, roundTrip: rtt, isShaped: false, isBundledMock: true, perSecond: rate, clientCPU: cpu,
             mockCPU: mock, clientMemory: memory, workerLoad: rtt > 0 ? 0.1 : 0.9, service: service, serverTime: nil,
             mockThreads: mockThreads, cores: cores, pace: pace, answers: answers, totals: totals,
-            pushesPerConnection: pushesPerConnection)
+            pushesPerConnection: pushesPerConnection, handshake: handshake)
     }
 
     var samples: [CostSample] { [sample("a"), sample("b")] }

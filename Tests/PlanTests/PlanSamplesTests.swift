@@ -13,6 +13,19 @@ import Testing
         return result
     }
 
+    @Test("What the handshakes of a run took is no cost of its pushes, but of its connections")
+    func handshakes() {
+        var result = Self.run("a")
+        (result.cost.clientCPU, result.cost.mockCPU, result.connections.opened) = (1000, 2000, 50)
+        #expect(CostSample(result, roundTrip: 0).handshake == nil)
+        // 10 ms of 100 ms, and 20 ms of 200 ms.
+        (result.cost.clientHandshakes, result.cost.mockHandshakes) = (10_000_000, 20_000_000)
+        let sample = CostSample(result, roundTrip: 0)
+        #expect(sample.clientCPU == 900 && sample.mockCPU == 1800 && sample.handshake == 200_000)
+        result.cost.clientHandshakes = .max
+        #expect(CostSample(result, roundTrip: 0).implausible == "client_cpu_ns_per_push")
+    }
+
     private static let absurd: [(field: String, change: @Sendable (inout ResultDocument) -> Void)] = [
         ("client_cpu_ns_per_push", { $0.cost.clientCPU = 1e30 }),
         ("mock_cpu_ns_per_push", { $0.cost.mockCPU = -1 }),

@@ -150,6 +150,18 @@ import Testing
         #expect(abs(plan.simulation.difference ?? 1) < 0.06, "\(plan.simulation)")
     }
 
+    @Test(
+        "What a connection takes is its handshake, and in runs that made connections all the time what their pushes cost besides"
+    )
+    func handshakeCosts() throws {
+        let closed = [sample("a", handshake: 700_000), sample("b", handshake: 900_000)]
+        #expect(CostModel(closed)?.handshake == 800_000)
+        // 600 ns more for each of 500 pushes.
+        let made = sample("c", cpu: 1600, pushesPerConnection: 500, handshake: 800_000)
+        #expect(isClose(CostModel(closed + [made])?.handshake, 1_100_000))
+        #expect(CostModel(samples)?.handshake == nil)
+    }
+
     @Test("Loss bounds each connection by what TCP lets be on its way")
     func loss() throws {
         var question = question

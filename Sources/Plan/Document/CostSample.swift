@@ -16,7 +16,7 @@ struct CostSample: Codable, Sendable, Equatable {
     var isShaped: Bool
     var isBundledMock: Bool
     var perSecond: Double
-    /// CPU time a push.
+    /// CPU time a push, without handshakes.
     var clientCPU: Double
     @Nullable var mockCPU: Double?
     /// Peak of the client, bytes; nil when other runs of the same process may have made it.
@@ -41,6 +41,8 @@ struct CostSample: Codable, Sendable, Equatable {
     /// Pushes answered for each connection that was opened, where the server ended them (GOAWAY) ten times as often as there were
     /// connections; nil elsewhere.
     @AddedLater var pushesPerConnection: Double? = nil
+    /// CPU time of the client for the handshake of a connection, ns; nil: an older run.
+    @AddedLater var handshake: Double? = nil
     /// The bundled mock's answers took times of their own (`--latency 'lognormal …'`), so that they came one by one; nil: an older calibration.
     @AddedLater var spreadsAnswers: Bool? = nil
     /// Where another server than the bundled mock was; nil: it was that, or an older calibration.
@@ -77,6 +79,7 @@ struct CostSample: Codable, Sendable, Equatable {
             ("mock_cpu_ns_per_push", mockCPU, 0...day), ("worker_load", workerLoad, 0...1000),
             ("service_mean_ns", service, 0...day), ("server_mean_ns", serverTime, 0...day),
             ("offered_per_second", pace, 1e-6...1e12), ("pushes_per_connection", pushesPerConnection, 0...1e18),
+            ("handshake_ns", handshake, 0...day),
             ("rtt_ns", Double(roundTrip), 0...day), ("client_max_rss_bytes", clientMemory.map(Double.init), 0...1e15),
         ]
         figures += (totals ?? []).map { ("total_ns", $0, 0...day) }
@@ -98,6 +101,7 @@ struct CostSample: Codable, Sendable, Equatable {
         case mockThreads = "mock_threads"
         case cores, answers
         case pushesPerConnection = "pushes_per_connection"
+        case handshake = "handshake_ns"
         case target
         case spreadsAnswers = "spreads_answers"
         case pace = "offered_per_second"
@@ -130,6 +134,10 @@ extension CostSample {
         let service = isOpenLoop ? result.latency[.service].mean : result.latency.answeredMean
         let inMock = result.latency[.inMock]
         let mockThreads: Int? = isBundled ? whole("mock_threads") ?? 1 : nil
+        /// Without handshakes, of which a fan-out has as many as connections, and not as many as pushes.
+        func pushing(_ cost: Double, _ handshakes: UInt64?) -> Double {
+            cost - Double(handshakes ?? 0) / max(1, answered)
+        }
         var totals: [Double]?
         if isOpenLoop, let total = try? result.censoredHistogram("total") {
             totals = TimeDistribution.values(total.lowerBound)
@@ -140,7 +148,8 @@ extension CostSample {
             threads: max(1, whole("threads") ?? 1), connections: max(1, whole("connections") ?? 1),
             streams: max(1, whole("streams") ?? 1), roundTrip: roundTrip,
             isShaped: isShaped, isBundledMock: isBundled, perSecond: result.throughput.answered,
-            clientCPU: result.cost.clientCPU, mockCPU: result.cost.mockCPU,
+            clientCPU: pushing(result.cost.clientCPU, result.cost.clientHandshakes),
+            mockCPU: result.cost.mockCPU.map { pushing($0, result.cost.mockHandshakes) },
             clientMemory: keepsMemory ? result.cost.clientMemory : nil,
             workerLoad: result.generator.workerLoad.max() ?? 0, service: service,
             serverTime: inMock.count > 0 ? inMock.mean : nil)
@@ -151,6 +160,7 @@ extension CostSample {
         self.totals = totals
         spreadsAnswers = isBundled && isSpread
         if opened >= 10 * connections { pushesPerConnection = answered / opened }
+        if opened > 0 { handshake = result.cost.clientHandshakes.map { Double($0) / opened } }
         target = isBundled ? nil : result.run.target
     }
 }

@@ -45,7 +45,7 @@ struct CostModel: Sendable {
     let lawProblem: String
     /// What a push takes from being put on a stream to its answer besides the link, ns.
     let overhead: Double
-    /// CPU time of a connection that is made anew, ns; nil when no run with many of them says so.
+    /// CPU time of a connection that is made anew, ns: of runs with many of them, else of the handshakes of all; nil when no run says so.
     let handshake: Double?
     /// Bytes of a client without connections; of one more, and of one more with another stream; nil where connections were not varied.
     let memoryBase: Double
@@ -115,9 +115,9 @@ struct CostModel: Sendable {
         let batched = points[.batched]!
         let made = samples.filter(\.makesConnections).map { sample in
             let cost = Self.mean(Self.place(sample), batched.map { ($0.place, $0.client) })!
-            return max(0, sample.clientCPU - cost) * (sample.pushesPerConnection ?? 0)
+            return (sample.handshake ?? 0) + max(0, sample.clientCPU - cost) * (sample.pushesPerConnection ?? 0)
         }
-        handshake = Quantile.median(made)
+        handshake = Quantile.median(made) ?? Quantile.median(samples.compactMap(\.handshake))
         (memoryBase, memoryOfConnections) = Self.memory(samples)
         let perWorker = costly.map { Double($0.connections) / Double($0.threads) }
         connectionRange = perWorker.min()!...perWorker.max()!

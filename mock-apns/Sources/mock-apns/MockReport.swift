@@ -20,6 +20,7 @@ struct MockReport: Encodable {
         case connectionsOpen = "connections_open"
         case handshakesFailed = "handshakes_failed"
         case cpuNanoseconds = "cpu_ns"
+        case handshakeTime = "handshake_cpu_ns"
         case peakMemory = "max_rss_bytes"
     }
 
@@ -50,6 +51,8 @@ struct MockReport: Encodable {
     let untracked: UInt64
     let ledgers: [LedgerEntry]
     let cpuNanoseconds: UInt64
+    /// Of it for the handshakes of connections.
+    let handshakeTime: UInt64
     let peakMemory: UInt64
     let allocations: UInt64?
 
@@ -78,6 +81,7 @@ struct MockReport: Encodable {
         ledgers = server.book.runs.map(LedgerEntry.init)
         let cost = ProcessCost.sample()
         cpuNanoseconds = cost?.cpu ?? 0
+        handshakeTime = counts.handshakeTime
         peakMemory = cost?.peakMemory ?? 0
         allocations = AllocationCount.current()
     }

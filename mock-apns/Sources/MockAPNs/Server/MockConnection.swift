@@ -51,6 +51,7 @@ final class MockConnection {
         self.role = role
         self.stream = stream
         self.worker = worker
+        MockStatistics.add(stream.handshakeTime, to: worker.statistics.handshakeTime)
         openedAt = now
         lastHeard = now
         let plan = worker.dice.plan
@@ -93,7 +94,10 @@ final class MockConnection {
     /// - Returns: true once there is a session.
     private func shakeHands() -> Bool {
         if failsHandshake, worker.isSecure ? handshakeSteps > 0 : true { return breakHandshake() }
-        switch stream.advance() {
+        let before = stream.handshakeTime
+        let result = stream.advance()
+        MockStatistics.add(stream.handshakeTime &- before, to: worker.statistics.handshakeTime)
+        switch result {
         // All its steps at once: this thread had to wait for a core meanwhile.
         case .done where failsHandshake: return breakHandshake()
         case .inProgress:

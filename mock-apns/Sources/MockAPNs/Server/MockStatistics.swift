@@ -23,6 +23,8 @@ final class MockStatistics: Sendable {
     let connectionsAccepted = Atomic<UInt64>(0)
     let connectionsOpen = Atomic<UInt64>(0)
     let handshakesFailed = Atomic<UInt64>(0)
+    /// CPU time of all handshakes, ns.
+    let handshakeTime = Atomic<UInt64>(0)
     /// Accepted pushes without a trace tag, or of a run too many.
     let untracked = Atomic<UInt64>(0)
     let answerTimes = AnswerTimes()
@@ -48,8 +50,11 @@ final class MockStatistics: Sendable {
 
     /// Only the owner writes, so a plain load and store is enough.
     @inline(__always)
-    static func increment(_ counter: borrowing Atomic<UInt64>) {
-        counter.store(counter.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+    static func increment(_ counter: borrowing Atomic<UInt64>) { add(1, to: counter) }
+
+    @inline(__always)
+    static func add(_ amount: UInt64, to counter: borrowing Atomic<UInt64>) {
+        counter.store(counter.load(ordering: .relaxed) &+ amount, ordering: .relaxed)
     }
 
     /// Begins anew; connections stay what they are. By the owner.
@@ -103,6 +108,8 @@ public struct MockCounts: Sendable, Equatable {
     public var connectionsAccepted: UInt64 = 0
     public var connectionsOpen: UInt64 = 0
     public var handshakesFailed: UInt64 = 0
+    /// CPU time of all handshakes, ns.
+    public var handshakeTime: UInt64 = 0
     var answerTimes = AnswerTimes.Counts()
     /// Accepted pushes without a trace tag, or of a run too many.
     public var untracked: UInt64 = 0
@@ -120,6 +127,7 @@ public struct MockCounts: Sendable, Equatable {
         connectionsAccepted += statistics.connectionsAccepted.load(ordering: .relaxed)
         connectionsOpen += statistics.connectionsOpen.load(ordering: .relaxed)
         handshakesFailed += statistics.handshakesFailed.load(ordering: .relaxed)
+        handshakeTime += statistics.handshakeTime.load(ordering: .relaxed)
         untracked += statistics.untracked.load(ordering: .relaxed)
         answerTimes.add(statistics.answerTimes)
         bounds.add(statistics.bounds)
