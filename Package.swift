@@ -9,6 +9,9 @@ let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 /// What other packages may use by version has no such flags (SwiftPM refuses them there).
 let cold: [SwiftSetting] = strict + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
 
+/// For the room that simulates: its tests make a thousand plans.
+let simulated: [SwiftSetting] = strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]
+
 /// What a question that users ask may know: a room each, of which only the command is seen outside.
 let question: [Target.Dependency] = [
     "Flags", "Harness", "Scenarios", "Results", "Reports", "Analysis", "Statistics", "Measurement", "Networking",
@@ -112,7 +115,7 @@ let package = Package(
         .target(name: "Comparison", dependencies: question, swiftSettings: cold),
         .target(name: "Gate", dependencies: question + ["Reference"], swiftSettings: cold),
         .target(name: "Sweep", dependencies: question + ["Payloads"], swiftSettings: cold),
-        .target(name: "Plan", dependencies: question + ["Devices", "Payloads"], swiftSettings: strict),
+        .target(name: "Plan", dependencies: question + ["Devices", "Payloads"], swiftSettings: simulated),
         .target(name: "History", dependencies: question, swiftSettings: cold),
         // One run on many machines: workers that share a folder.
         .target(name: "Workers", dependencies: question, swiftSettings: cold),

@@ -86,6 +86,8 @@ package struct ABCommand: AsyncParsableCommand, RunFlags {
         }
         try refuseThresholds(source.settings, "ab judges differences")
         let margin = try margin.share()
+        // Said before runs are made that could not be kept.
+        if let output { try RunFolder(in: output, name: "ab").removeIfEmpty() }
         let sides: [any ABSide]
         if binaryA != nil || binaryB != nil {
             var shared = ABBinarySide.words(source, given)

@@ -46,7 +46,10 @@ extension ComparedMetric {
         in order: RunOrder = .independent, margin: Double
     ) -> [ComparisonDocument.Metric] {
         var metrics = metrics
-        let tested = metrics.indices.filter { metrics[$0].ratio != nil && metrics[$0].p != nil }
+        // What is 0 in all runs is never called different.
+        let tested = metrics.indices.filter { index in
+            metrics[index].p != nil && (metrics[index].a + metrics[index].b).contains { $0 != 0 }
+        }
         let adjusted = Holm.adjusted(tested.compactMap { metrics[$0].p })
         let level = ResultComparison.level / Double(tested.count)
         for (index, p) in zip(tested, adjusted) {
@@ -89,7 +92,14 @@ extension ComparedMetric {
         _ margin: Double
     ) -> FigureVerdict {
         guard metric.a.count > 1, metric.b.count > 1 else { return metric.ratio == nil ? .noRatio : .oneRun }
-        guard let p = metric.adjusted, let low = metric.low, let high = metric.high else { return .noRatio }
+        guard let p = metric.adjusted else { return .noRatio }
+        guard let low = metric.low, let high = metric.high else {
+            // There is no ratio to 0, but what is larger is known.
+            guard p <= ResultComparison.level, metric.medianA != metric.medianB, let figure = named(metric.name) else {
+                return .noRatio
+            }
+            return metric.medianB > metric.medianA ? figure.higher : figure.lower
+        }
         if p <= ResultComparison.level, low > 1 || high < 1, let figure = named(metric.name) {
             return low > 1 ? figure.higher : figure.lower
         }

@@ -104,7 +104,8 @@ enum ComparisonReport {
         switch metric.verdict {
         case .faster, .slower, .more, .less:
             let isSame = metric.sameWithin.map { $0 <= comparison.margin } == true
-            return "\(metric.verdict.rawValue) by \(percent)" + (isSame ? ", \(same)" : "")
+            let size = percent.isEmpty ? "" : " by \(percent)"
+            return "\(metric.verdict.rawValue)\(size)" + (isSame ? ", \(same)" : "")
         case .same: return same
         case .noDifference:
             return "no difference seen" + (metric.detectable.map { " (could have seen \(difference($0)))" } ?? "")
@@ -115,7 +116,9 @@ enum ComparisonReport {
         case .oneRun:
             if metric.a.count == 1, metric.b.count == 1 { return "one run a side: no interval" }
             return "only one run of \(metric.a.count == 1 ? "A" : "B"): no interval"
-        case .noRatio: return metric.medianA == 0 && metric.medianB == 0 ? "both 0" : "no ratio to 0"
+        case .noRatio:
+            guard (metric.a + metric.b).contains(where: { $0 != 0 }) else { return "both 0" }
+            return metric.medianA > 0 && metric.medianB > 0 ? "no ratio: 0 in some runs" : "no ratio to 0"
         }
     }
 

@@ -54,21 +54,6 @@ enum ComparisonWarnings {
         return "A and B share runs: \(why)"
     }
 
-    /// What is wrong with some runs of a side.
-    static func doubts(_ side: String, _ runs: [ResultDocument]) -> [String] {
-        func count(_ what: String, _ isSo: (ResultDocument) -> Bool) -> String? {
-            let count = runs.filter(isSo).count
-            return count > 0 ? "\(side): \(what) in \(count) of \(Units.counted(runs.count, "run"))" : nil
-        }
-        return [
-            count("pushes were rejected, failed or not sent") {
-                $0.pushes.rejected > 0 || $0.pushes.failed > 0 || $0.pushes.notSent > 0
-            },
-            count("pushes were lost or doubled") { ($0.pushes.lost ?? 0) > 0 || ($0.pushes.duplicated ?? 0) > 0 },
-            count("the generator was a limit") { $0.generator.limited },
-        ].compactMap { $0 }
-    }
-
     private static func list(_ values: Set<String>) -> String {
         values.sorted().map { $0.isEmpty ? "\"\"" : $0 }.joined(separator: ", ")
     }

@@ -45,8 +45,9 @@ enum ResultComparison {
                 description: "metric \"\(name)\": expected one of \(ComparedMetric.names.joined(separator: ", "))")
         }
         var warnings = ComparisonWarnings.differences(a.runs.map(\.result), b.runs.map(\.result))
-        warnings += ComparisonWarnings.doubts("A", a.runs.map(\.result))
-        warnings += ComparisonWarnings.doubts("B", b.runs.map(\.result))
+        for (name, side) in [("A", a), ("B", b)] {
+            warnings += RunDoubts.of(side.runs.map(\.result)).map { "\(name): \($0)" }
+        }
         if analysis == .groups, let order = ComparisonWarnings.order(a.runs.map(\.result), b.runs.map(\.result)) {
             warnings.append(order)
         }

@@ -119,6 +119,13 @@ package struct GateCommand: AsyncParsableCommand, RunFlags {
         _ = try judging.rules(among: GateMetric.all.map(\.name), of: "the base")
         try output.check()
         let scenario = try scenario(nil)
+        let (pushes, budget) = (Double(scenario.pushes ?? 0), try judging.seconds)
+        if let rate = scenario.rate, rate > 0, pushes / rate > budget {
+            throw HarnessError(
+                "--budget: \(Units.clock(seconds: budget)) is less than one round takes, "
+                    + "\(Units.counted(scenario.pushes ?? 0, "push")) at \(Units.perSecond(rate)): expected more, or fewer pushes"
+            )
+        }
         let rounds = try await GateRounds(
             scenario, in: series, ifStopped: Self.ifStopped, injectedCPU: judging.injectedCPU,
             onOneCore: !judging.allCores)

@@ -31,8 +31,14 @@ package struct ChildRun: Sendable {
         mock = URL(fileURLWithPath: executable).deletingLastPathComponent().appendingPathComponent("mock-apns").path
         let answer: String
         do {
-            answer = try await Self.run(executable, ["--version"]).output
-        } catch { throw HarnessError("\(origin) \(given): cannot be run: \(error)") }
+            let said = try await Self.run(executable, ["--version"], within: Self.patience)
+            if case .signaled(SIGKILL) = said.end {
+                throw refusal("no answer to --version within \(Self.patience) s")
+            }
+            answer = said.output
+        } catch let error as HarnessError { throw error } catch {
+            throw HarnessError("\(origin) \(given): cannot be run: \(error)")
+        }
         version = answer.trimmingCharacters(in: .whitespacesAndNewlines)
         guard version.wholeMatch(of: /\d+\.\d+\.\d+\S*/) != nil else {
             throw HarnessError("\(origin) \(given): not a pushload: --version says \"\(Self.line(answer))\"")
@@ -94,12 +100,24 @@ package struct ChildRun: Sendable {
         return (problem, ended.output, ended.error.isEmpty ? Self.described(ended.end) + "\n" : ended.error)
     }
 
+    /// To say its version, seconds.
+    private static let patience = 20
+
+    /// - Parameter seconds: it is killed when it takes longer; nil: as long as it likes.
     private static func run(
-        _ path: String, _ arguments: [String], sent: Data? = nil, in series: RunSeries? = nil
+        _ path: String, _ arguments: [String], sent: Data? = nil, in series: RunSeries? = nil,
+        within seconds: Int? = nil
     ) async throws -> (end: ChildProcess.End, output: String, error: String) {
         defer { series?.end() }
         let child = try ChildProcess(path, arguments, sent: sent, keepsErrors: true)
         if let series, !series.begin(stopping: { child.send(SIGINT) }) { child.send(SIGINT) }
+        let timer = seconds.map { seconds in
+            Task {
+                try await Task.sleep(for: .seconds(seconds))
+                child.send(SIGKILL)
+            }
+        }
+        defer { timer?.cancel() }
         return await child.output()
     }
 

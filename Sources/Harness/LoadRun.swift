@@ -209,7 +209,8 @@ final class LoadRun: Sendable {
         }
         outcome.throughput = .init(windows, isOpenLoop: inputs.schedule != nil)
         let span = Self.span(windows, start: start)
-        if let from = windows.map(\.from).min(), from != .max, from > start {
+        // Of a run that ended before its warm-up did, all of it.
+        if start > 0, let from = windows.map(\.from).min(), from > start {
             outcome.warmup.seconds = Double(min(from, max(lastEnd, start)) - start) / 1e9
         }
         if cooldownFrom > 0, lastEnd > cooldownFrom { outcome.cooldown.seconds = Double(lastEnd - cooldownFrom) / 1e9 }

@@ -75,8 +75,7 @@ package struct HistoryCommand: ParsableCommand {
         do throws(RunHistory.Failure) {
             history = try RunHistory.make(
                 found.runs, unread: found.leftOut,
-                metrics: metrics.isEmpty
-                    ? RunHistory.usualMetrics : metrics.contains("all") ? ComparedMetric.names : metrics,
+                metrics: metrics.isEmpty ? nil : metrics.contains("all") ? ComparedMetric.names : metrics,
                 across: Set(across), level: chance)
         } catch { throw HarnessError(error.description) }
         known.mark(&history)
@@ -109,7 +108,10 @@ package struct HistoryCommand: ParsableCommand {
         }
         do throws(ResultError) {
             if acknowledge { try ResultFile.checkWritable(acknowledged) }
-            if acknowledge, !FileManager.default.fileExists(atPath: acknowledged) { return AcknowledgedChanges() }
+            if !FileManager.default.fileExists(atPath: acknowledged) {
+                if acknowledge { return AcknowledgedChanges() }
+                throw ResultError("\(acknowledged): no such file; --acknowledge makes it")
+            }
             return try AcknowledgedFile.read(acknowledged)
         } catch { throw HarnessError("--acknowledged: \(error.description)") }
     }

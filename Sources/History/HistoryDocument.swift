@@ -25,6 +25,8 @@ struct HistoryDocument: Codable, Sendable, Equatable {
         var facts: [String: String]
         var runs: [Run]
         var metrics: [Metric]
+        /// What is wrong with some of the runs; one sentence each.
+        var doubts: [String] = []
     }
 
     struct Run: Codable, Sendable, Equatable {

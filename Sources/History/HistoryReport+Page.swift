@@ -23,6 +23,7 @@ extension HistoryReport {
 
         func section(_ series: HistoryDocument.Series) -> ReportSection {
             var blocks: [ReportBlock] = facts(series).map { [.text($0)] } ?? []
+            if !series.doubts.isEmpty { blocks.append(.verdicts(series.doubts.map { (text: $0, isGood: false) })) }
             blocks.append(.charts(series.metrics.map(chart)))
             for metric in series.metrics {
                 blocks.append(.text("\(Written.title(metric.name)): \(finding(metric, history.level))"))

@@ -9,6 +9,7 @@ enum HistoryReport {
         for series in history.series {
             lines += ["", "\(series.name): \(span(series))"]
             if let facts = facts(series) { lines.append("  \(facts)") }
+            lines += series.doubts.map { "  warning: \($0)" }
             for metric in series.metrics {
                 lines += ["", "  \(Written.title(metric.name)), \(finding(metric, history.level))"]
                 lines.append("  " + picture.sparkline(metric.values, columns: picture.width - 2))

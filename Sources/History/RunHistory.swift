@@ -20,15 +20,15 @@ enum RunHistory {
     /// - Parameters:
     ///   - runs: results with the names of their files, each run once, in any order.
     ///   - unread: files that are no results, and why, one sentence each.
-    ///   - metrics: of `ComparedMetric.names`.
+    ///   - metrics: of `ComparedMetric.names`; nil: the usual ones, and goodput beside the rate where pushes were rejected.
     ///   - across: facts in which the runs of a series may differ, beside versions, commit, kernel and system.
     ///   - level: the chance that a figure without a change ever shows one, looked at after each of its first 100 runs; 0.001 … 0.2.
     static func make(
         _ runs: [(path: String, result: ResultDocument)], unread: [LeftOutResult] = [],
-        metrics: [String] = usualMetrics, across: Set<String> = [], level: Double = 0.05
+        metrics: [String]? = nil, across: Set<String> = [], level: Double = 0.05
     ) throws(Failure) -> HistoryDocument {
         var chosen: [ComparedMetric] = []
-        for name in metrics {
+        for name in metrics ?? usualMetrics {
             guard let metric = ComparedMetric.named(name) else {
                 throw Failure(
                     description: "metric \"\(name)\": expected one of \(ComparedMetric.names.joined(separator: ", "))")
@@ -66,8 +66,13 @@ enum RunHistory {
                 )
                 continue
             }
+            let results = group.runs.map(\.result)
+            var shown = chosen
+            if metrics == nil, let goodput = ComparedMetric.named("goodput"), results.contains(where: goodput.isOfUse) {
+                shown.insert(goodput, at: 1)
+            }
             leftOut += group.runs.flatMap { run in
-                chosen.compactMap { metric in
+                shown.compactMap { metric in
                     metric.bound(run.result).map {
                         .init(path: run.path, reason: "\(metric.name) is not known, \($0)")
                     }
@@ -77,7 +82,7 @@ enum RunHistory {
                 .init(
                     name: group.runs[group.runs.count - 1].result.run.name, facts: facts,
                     runs: group.runs.map(described),
-                    metrics: chosen.compactMap { self.metric($0, group.runs.map(\.result), level) }))
+                    metrics: shown.compactMap { self.metric($0, results, level) }, doubts: RunDoubts.of(results)))
         }
         guard !series.isEmpty else {
             throw Failure(
@@ -93,12 +98,7 @@ enum RunHistory {
     /// Whole runs, by time.
     private static func usable(_ runs: [Run], _ leftOut: inout [LeftOutResult]) -> [Run] {
         var usable: [Run] = []
-        // Folders of one second are numbered: run, run-2 … run-10.
-        func place(_ run: Run) -> (String, Int, String) {
-            let folder = run.path.hasSuffix("/result.json") ? String(run.path.dropLast(12)) : run.path
-            return (run.result.run.startedAt, folder.count, folder)
-        }
-        for run in runs.sorted(by: { place($0) < place($1) }) {
+        for run in runs.sorted(by: isEarlier) {
             if run.result.run.interrupted || !run.result.run.complete {
                 let problems = RunVerdict(run.result).problems.filter { !$0.hasPrefix("the run was interrupted") }
                 let what = run.result.run.interrupted ? "was interrupted" : "is incomplete"
@@ -109,6 +109,19 @@ enum RunHistory {
             }
         }
         return usable
+    }
+
+    /// Of two that started in one second, by their folders' names: these begin with the second they were made in, and those of one
+    /// second are numbered, run, run-2 … run-10.
+    private static func isEarlier(_ a: Run, _ b: Run) -> Bool {
+        let times = (a.result.run.startedAt, b.result.run.startedAt)
+        guard times.0 == times.1 else { return times.0 < times.1 }
+        func folder(_ run: Run) -> String {
+            run.path.hasSuffix("/result.json") ? String(run.path.dropLast(12)) : run.path
+        }
+        let names = [a, b].map { folder($0).split(separator: "/").last.map(String.init) ?? "" }
+        let order = names[0].compare(names[1], options: [.numeric, .literal])
+        return order == .orderedSame ? a.path < b.path : order == .orderedAscending
     }
 
     private struct Group {

@@ -101,7 +101,11 @@ enum PlanReport {
                     count(Double(configuration.connections) * Double(configuration.streams)),
                     count
                 ),
-                row("connections", needed.connections, count(Double(configuration.connections)), tenth),
+                row("connections", needed.connections, count(Double(configuration.connections))) { needed in
+                    // What is a little more than a whole number takes one more.
+                    let isMore = needed > (needed * 10).rounded() / 10 && Units.fixed(needed, places: 1).hasSuffix(".0")
+                    return isMore ? Units.fixed(needed, places: 2) : tenth(needed)
+                },
                 row("client cores", needed.cores, count(Double(configuration.machines * configuration.workers)), tenth),
                 single,
                 row(

@@ -11,6 +11,9 @@ import Measurement
 /// neighbours is added: twice their covariance, which leaves a third of the degrees of freedom (a truncated lag window of one
 /// lag; Priestley: Spectral Analysis and Time Series, 1981, section 6.2).
 ///
+/// Where pushes take the same time, as far as their counter tells, the figure is that counter when it would be with `fewestBeyond` more on
+/// either side.
+///
 /// Blocks that resemble their neighbours, but not much, are merged in pairs until they do not, at most until there are `fewestMerged`.
 public struct BlockFigure: Sendable, Equatable {
     /// Fewer blocks are not judged.
@@ -41,8 +44,9 @@ public struct BlockFigure: Sendable, Equatable {
     public enum Without: Sendable, Equatable {
         /// The run is too short.
         case fewBlocks
-        /// So many would be enough, if as large a share of them lay beyond the figure.
-        case fewPushes(needed: UInt64)
+        /// So many measured ones would be enough, if as large shares of them took longer than the figure and as long; nil: slow and fast
+        /// ones hang together for so long that it cannot be said.
+        case fewPushes(needed: UInt64?)
         /// Pushes without an answer are within the interval.
         case unanswered
         case notSteady
@@ -97,19 +101,23 @@ public struct BlockFigure: Sendable, Equatable {
         self.percentile = percentile
         value = all.value(atShare: percentile / 100)
         (self.blocks, blockSeconds) = (blocks.count, Self.length(blocks))
-        guard blocks.count >= Self.fewest else {
-            without = .fewBlocks
-            return
-        }
         guard !all.isUnanswered(atShare: percentile / 100) else {
             without = .unanswered
+            return
+        }
+        guard blocks.count >= Self.fewest else {
+            without = .fewBlocks
             return
         }
         let settled = Self.settled(blocks, value)
         let judged = judge(settled)
         shift = findShift(settled, judged)
+        let count = Double(judged.reduce(0) { $0 &+ $1.count })
         let beyond = Double(judged.reduce(0) { $0 &+ $1.above(value) })
         let enough = max(Self.fewestBeyond, Self.fewestClumps * Self.clump(blocks, all))
+        // Where many take the same time the figure is in its counter, however many more took longer, or less.
+        let due = (1 - percentile / 100) * count
+        let spare = min(due - beyond, Double(judged.reduce(0) { $0 &+ $1.reaching(value) }) - due)
         if shift?.isUnanswered == true {
             shift = nil
             without = .unanswered
@@ -117,12 +125,17 @@ public struct BlockFigure: Sendable, Equatable {
             without = .notSteady
         } else if isIndependent == false {
             without = .notIndependent
-        } else if beyond < enough {
-            without = .fewPushes(
-                needed: UInt64(min((1 - 1e-9) * enough / max(1 - percentile / 100, 1e-9), 1e18).rounded(.up)))
-        } else {
+        } else if beyond >= enough {
             let isLate = (everything.last?.to ?? 0) - (everything.first?.from ?? 0) > Self.soonest
             interval(judged, all, isSought && isLate ? Self.sought : 1)
+        } else if spare >= enough {
+            (low, high) = (all.lowest(with: value), value)
+        } else {
+            // Blocks that were merged hang together for longer than they are.
+            let share = judged.count < settled.count ? 0 : max(beyond, spare) / count
+            // Those of the first blocks are not judged.
+            let first = Double(all.count) - count
+            without = .fewPushes(needed: share > 0 ? UInt64(min(enough / share + first, 1e18).rounded(.up)) : nil)
         }
     }
 
@@ -272,6 +285,16 @@ private struct Whole {
             seen += count
         }
         return latencies.counters.last?.value ?? 0
+    }
+
+    /// The least of what the counter of a value holds.
+    func lowest(with value: UInt64) -> UInt64 {
+        var lowest = value
+        for counter in latencies.counters {
+            guard counter.value <= value else { break }
+            lowest = counter.value
+        }
+        return lowest
     }
 
     /// What the push of a rank, from 1, took at most.

@@ -3,6 +3,7 @@ import ArgumentParser
 import Flags
 import Foundation
 import Harness
+import Measurement
 import Networking
 import Results
 import Scenarios
@@ -81,6 +82,16 @@ struct SearchCommand: AsyncParsableCommand {
         if let wrong = goals.first(where: isOfStage) {
             throw HarnessError("--goal: \"\(wrong.text)\": a probe has no stages; expected it without {…}")
         }
+        let trip = Double((try? scenario.rtt.map(Units.duration)) ?? 0)
+        func isSoonerThanLink(_ goal: Threshold) -> Bool {
+            guard case .latency(let stage, _, _) = goal.metric else { return false }
+            return [Stage.total, .roundTrip].map(\.key).contains(stage) && goal.limit < trip
+        }
+        if let wrong = goals.first(where: isSoonerThanLink) {
+            throw HarnessError(
+                "--goal: \"\(wrong.text)\": no answer comes sooner than the round trip of --rtt, \(Units.duration(nanoseconds: trip))"
+            )
+        }
         guard length > 0 else { throw HarnessError("--probe \(probe): expected more than 0") }
         guard share > 0 else { throw HarnessError("--precision \(precision): expected more than 0%") }
         guard length <= Self.longestProbe else { throw HarnessError("--probe \(probe): expected at most 1h") }
@@ -120,6 +131,9 @@ struct SearchCommand: AsyncParsableCommand {
             let why = byConnections == nil ? " pushes a second, or a longer --probe" : " connections, one a thread"
             throw HarnessError("--most \(most ?? ""): expected at least \(Self.written(least))\(why)")
         }
+        guard first <= last else {
+            throw HarnessError("--from \(from ?? Self.written(first)): expected at most --most, \(Self.written(last))")
+        }
         let search = LimitSearch(
             byConnections == nil ? .highest : .lowest, from: first, in: least...last, precision: share,
             isWhole: byConnections != nil)
@@ -151,6 +165,11 @@ struct SearchCommand: AsyncParsableCommand {
             if result.pushes.notSent > 0 {
                 let causes = result.notSent.keys.sorted().joined(separator: ", ")
                 why.append("\(Units.counted(result.pushes.notSent, "push")) not sent (\(causes))")
+            }
+            let rejected = result.pushes.rejected
+            if !isReached, rejected > 0, let most = result.reasons.max(by: { ($0.value, $1.key) < ($1.value, $0.key) })
+            {
+                why.append("\(Units.counted(rejected, "push")) rejected, most of them \(most.key)")
             }
             let missed = why.joined(separator: "; ")
             var limited = result.generator.limited ? " (the generator was a limit)" : ""

@@ -1,3 +1,4 @@
+import Measurement
 import Results
 import Scenarios
 import Testing
@@ -314,6 +315,23 @@ import Testing
             RunVerdict(result).problems.first
                 == "rate not reached: 1,200/s sent of 20,000/s due (6.0 %): 100 streams (-c times -m), each held 80.0 ms on "
                 + "average, carry 1,250/s")
+        // Fewer than were asked for: the target allows no more. They began together, and only one round of them had the time.
+        var fewer = result
+        fewer.scenario["streams"] = .number(20_000)
+        (fewer.throughput.answered, fewer.throughput.windowSeconds) = (333, 3)
+        (fewer.latency[.service].min, fewer.latency[.service].mean) = (2_000_000_000, 2_000_000_000)
+        fewer.series = [0, 1000, 1000, 1000, 1000].map { open in
+            SeriesPoint(
+                time: 1, sent: 1, accepted: 1, rejected: 0, failed: 0, notSent: 0, inFlight: open, backlog: 0, p50: 1,
+                p99: 1)
+        }
+        #expect(
+            RunVerdict(fewer).problems.first?.hasSuffix(
+                ": 1,000 streams (no more were open at any time), each held 2.00 s on average, carry 500/s") == true,
+            "\(RunVerdict(fewer).problems)")
+        // It varies: whatever held it back, it was no limit.
+        for index in fewer.series.indices { fewer.series[index].inFlight += index }
+        #expect(RunVerdict(fewer).problems.first?.contains("streams (") == false)
         // Streams are held for long by whoever is busy all the time: more of them would not help.
         var busy = result
         busy.generator.workerLoad = [0.97]

@@ -67,6 +67,8 @@ import Testing
         #expect(verdict(metric(.faster, [1e6], [0.9e6], ratio: 0.9, sameWithin: 0.12)) == "faster by 10.0 %")
         #expect(verdict(metric(.noRatio, [0], [0], ratio: nil)) == "both 0")
         #expect(verdict(metric(.noRatio, [0], [2], ratio: nil)) == "no ratio to 0")
+        #expect(verdict(metric(.noRatio, [1, 2, 3], [2, 0, 3], ratio: nil)) == "no ratio: 0 in some runs")
+        #expect(verdict(metric(.slower, [1, 2, 3], [0, 0, 0], ratio: nil)) == "slower")
     }
 
     @Test("The header says what the intervals cover; of rounds a line says that runs are held against their round's")

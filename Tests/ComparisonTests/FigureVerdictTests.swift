@@ -43,6 +43,21 @@ import Testing
         #expect(apart > 4 && uncorrected > 100, "seed \(seed): \(apart), \(uncorrected) of \(trials)")
     }
 
+    @Test("To 0 there is no ratio, but a figure that fell to it is called; one that is 0 on both sides is not judged")
+    func toZero() throws {
+        let (some, none) = ([100.0, 101, 99, 102, 98, 100.5], [Double](repeating: 0, count: 6))
+        let fallen = judged([rate.compare(some, none, by: .groups)])[0]
+        #expect(fallen.verdict == .slower && fallen.ratio == nil && (fallen.adjusted ?? 1) < 0.01)
+        #expect(judged([rate.compare(none, some, by: .groups)])[0].verdict == .faster)
+        let (ten, nothing) = ((0..<10).map { 100 + Double($0) }, [Double](repeating: 0, count: 10))
+        #expect(judged([rate.compare(ten, nothing, by: .rounds)], .rounds)[0].verdict == .slower)
+        // One run of six says nothing.
+        let once = judged([rate.compare(some, [0] + some.dropFirst(), by: .groups)])[0]
+        #expect(once.verdict == .noRatio && once.adjusted != nil)
+        let both = judged([rate.compare(none, none, by: .groups), rate.compare(some, some, by: .groups)])
+        #expect(both[0].verdict == .noRatio && both[0].adjusted == nil && both[1].adjusted == both[1].p)
+    }
+
     @Test("Judged at once, figures need six runs a side or nine rounds; a figure alone needs four, or six rounds")
     func fewest() {
         #expect([0, 1, 6, 11].map { ComparedMetric.fewestRuns($0, by: .groups) } == [4, 4, 5, 6])

@@ -1,3 +1,4 @@
+import Reports
 import Results
 import SampleRuns
 import Testing
@@ -59,6 +60,42 @@ import Testing
         #expect(try changes(long + longer + long) == ["rate": [false, true], "total p99": [false, false]])
         #expect(
             try changes(calm + more + calm.map { $0 * 1.3 }) == ["rate": [false, true], "total p99": [true, false]])
+    }
+
+    @Test(
+        "A server that rejects everything quickly is no faster one: goodput is shown, falls and alerts, and a doubt says why"
+    )
+    func rejections() throws {
+        var all = runs(calm + calm.map { $0 * 3 })
+        for index in 8..<16 {
+            (all[index].result.pushes.accepted, all[index].result.pushes.rejected) = (0, 9)
+            all[index].result.throughput.accepted = 0
+        }
+        let series = try RunHistory.make(all).series[0]
+        #expect(series.metrics.map(\.name) == ["rate", "goodput", "client CPU a push", "total p50", "total p99"])
+        let change = try #require(series.metrics[1].changes.first)
+        #expect(change.run == 8 && change.verdict == .slower && change.isWorse && change.ratio == nil)
+        #expect(series.doubts == ["pushes were rejected, failed or not sent in 8 of 16 runs"])
+        let text = HistoryReport.text(try RunHistory.make(all), TextPicture(width: 160, isUnicode: true))
+        #expect(text.contains("\n  warning: pushes were rejected, failed or not sent in 8 of 16 runs\n"), "\(text)")
+        // Asked for by name it is as asked for.
+        #expect(try RunHistory.make(all, metrics: ["rate"]).series[0].metrics.map(\.name) == ["rate"])
+        #expect(try RunHistory.make(runs(calm)).series[0].doubts == [])
+    }
+
+    @Test("Runs that started in one second are ordered by when their folders were made, then by their numbers")
+    func order() throws {
+        let names = [
+            "b/20261128T115218Z-run", "a/20261128T115218Z-run-2", "a/20261128T115218Z-run-10", "a/20261128T115219Z-run",
+            "a/20261128T115219Z-run-2",
+        ]
+        let all = names.reversed().enumerated().map { index, name in
+            var result = SampleRun.make("\(index)", 1)
+            result.run.startedAt = "2026-11-28T11:52:19Z"
+            return (path: "\(name)/result.json", result: result)
+        }
+        let paths = try RunHistory.make(all).series[0].runs.map(\.path)
+        #expect(paths == names.map { $0 + "/result.json" }, "\(paths)")
     }
 
     @Test("Acknowledged changes are known by figure, way and run, a few runs more or less; the others stay alerts")

@@ -4,6 +4,14 @@ import Testing
 @testable import Reports
 
 @Suite struct ReportTests {
+    @Test("Figures of files that nobody measured are written, and trap nothing", arguments: [1e300, 1e18, -1, 0])
+    func absurd(value: Double) {
+        for unit in [FigureUnit.bytes, .count, .nanoseconds, .perSecond] {
+            #expect(!Written.figure(value, unit).isEmpty)
+        }
+        #expect(!Written.figure(Double(UInt64.max), .bytes).isEmpty)
+    }
+
     private var document: ResultDocument {
         let latency = ResultDocument.Latency(
             count: 5, min: 1000, mean: 2500, p50: 2000, p90: 3000, p99: 4_000_000, p999: 5_000_000, max: 2_000_000_000)

@@ -26,9 +26,10 @@ enum GateReport {
     /// What the table's columns do not say themselves.
     static func notes(_ gate: GateDocument) -> [String] {
         var notes: [String] = []
-        if gate.comparison == .baseline {
-            notes.append("ratio: of costs after dividing both by the machine's speed that day, not of the two medians")
-        }
+        notes.append(
+            gate.comparison == .baseline
+                ? "ratio: of costs after dividing both by the machine's speed that day, not of the two medians"
+                : "ratio: of the rounds of each pair, not of the two medians")
         for metric in gate.metrics where metric.tolerated != nil {
             guard let least = GateMetric.named(metric.name)?.leastDifference, least > 0 else { continue }
             notes.append(
@@ -141,14 +142,7 @@ enum GateReport {
         return "\(ratio < 1 && size != "0.0" ? "-" : "+")\(size) %"
     }
 
-    static func value(_ value: Double, _ unit: FigureUnit) -> String {
-        switch unit {
-        case .perSecond: Units.perSecond(value)
-        case .nanoseconds: Units.duration(nanoseconds: value)
-        case .bytes: Units.bytes(UInt64(value))
-        case .count: Units.fixed(value, places: 2)
-        }
-    }
+    static func value(_ value: Double, _ unit: FigureUnit) -> String { Written.figure(value, unit) }
 
     static func three(_ value: Double) -> String { Units.fixed(value, places: 3) }
 

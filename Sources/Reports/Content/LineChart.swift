@@ -223,7 +223,7 @@ extension ChartAxis {
         switch self {
         case .seconds: "\(Self.short(value)) s"
         case .figure(.nanoseconds): ChartAxis.nanoseconds.label(value)
-        case .figure(.bytes): Units.bytes(UInt64(max(0, value)))
+        case .figure(.bytes): Units.bytes(UInt64(max(0, min(value, 1e18))))
         case .count, .rate, .logarithmic, .run, .figure(.perSecond), .figure(.count):
             switch value {
             case 1e9...: "\(Self.short(value / 1e9))G"

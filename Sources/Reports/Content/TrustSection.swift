@@ -37,9 +37,11 @@ enum TrustSection {
         let figures = shown.filter { $0.figure != .p90 || trust.until?.asked.hasPrefix("p90 ") == true }
             .compactMap { name, figure in trust[figure].map { (name: name, figure: figure, trusted: $0) } }
         if figures.allSatisfy({ $0.trusted.without == "few_blocks" }) {
-            // Ten blocks, each of them as long as pushes need that are as slow as the percentile.
-            let block = max(0.05, figures.map(\.trusted.blockSeconds).max() ?? 0)
-            let enough = Units.duration(nanoseconds: block * 10 * 1e9)
+            // Ten blocks in which pushes end: these come one by one, or all together as often as they take. The first ones are not judged.
+            let slowest = Double(figures.map { result.latency[.total].value($0.figure) }.max() ?? 0) / 1e9
+            let rate = result.throughput.answered
+            let block = max(0.05, slowest, rate > 0 ? 1 / rate : 0)
+            let enough = Units.duration(nanoseconds: (slowest + 10 * block) * 1e9)
             return ["", "trust: no intervals, the measured time is too short for them (\(enough) is enough)"]
         }
         var isFirst = true
@@ -71,7 +73,8 @@ enum TrustSection {
         switch figure.without {
         case "few_blocks": "measured for too short a time"
         case "few_pushes":
-            figure.needed.map { "too few pushes, \(Units.grouped(roundedUp($0))) are enough" } ?? "too few pushes"
+            figure.needed.map { "too few pushes, \(Units.grouped(roundedUp($0))) are enough" }
+                ?? "too few pushes, of which slow ones come together"
         case "unanswered": "pushes without an answer are in it"
         case "not_steady": "not steady"
         case "not_independent": "blocks are not independent of each other"

@@ -91,7 +91,8 @@ package enum Written {
         switch unit {
         case .perSecond: Units.perSecond(value)
         case .nanoseconds: Units.duration(nanoseconds: value)
-        case .bytes: Units.bytes(UInt64(value))
+        // Whatever a file says.
+        case .bytes: Units.bytes(UInt64(max(0, min(value, 1e18))))
         case .count: Units.fixed(value, places: 2)
         }
     }
