@@ -3,7 +3,7 @@
 
 Nothing is measured before it was predicted and the prediction kept in a file (`--predictions`); a setting whose prediction was made
 of other flags is not measured. What is arithmetic is predicted first of all, from a calibration (`--calibrations FOLDER`, made
-where it is not there), and measured three times. What depends on CPU time is measured five times (what binds on it fifteen), and each time it is predicted just
+where it is not there), and measured three times. What depends on CPU time is measured five times (what binds on it 9 or 15 times), and each time it is predicted just
 before, from runs of its neighbours made just before that (`plan --from`): other connections and streams, or other rates. What such
 rows say is the median of the rounds, and how far they are off the median of the rounds' ratios. So the machine's changing speed is in
 both. No row is predicted from runs of its own setting. A run during which other programs took part of
@@ -42,9 +42,10 @@ SECONDS, WARMUP = 3, 1
 # Rounds of what is predicted from its neighbours, and how their runs are timed, seconds.
 NEAR_ROUNDS = 5
 NEAR_TIME = ["-D", "2.5s", "--warmup", "0.5s"]
-# The same of what binds on CPU time. The machine's speed changes from second to second: many short rounds.
-BINDING_ROUNDS = 15
-BINDING_TIME = ["-D", "1.2s", "--warmup", "0.4s"]
+# Rounds of what binds on CPU time, and their runs: the machine's speed changes from second to second, so that many short ones say more
+# than few long ones. Not of engine nghttp2, whose first pushes cost more: a sixth of a short run.
+SHORT_ROUNDS, SLOW_ROUNDS = 15, 9
+SHORT_TIME = ["-D", "1.2s", "--warmup", "0.4s"]
 # Of a paced row's rate.
 NEAR_RATES = (0.7, 1.3)
 # The same with answers that take times of their own, where they do: of a row with gathered pushes both gather.
@@ -155,7 +156,7 @@ def rate_row(cores, row):
     plan = ["--connections", str(connections), "--streams", str(streams), "--cores", str(threads), "--machines", "1",
             "--mock-threads", str(mock_threads), "--shared-cores", str(cores), "--rtt", rtt]
     run = ["-c", str(connections), "-m", str(streams), "-t", str(threads), "--mock-threads", str(mock_threads),
-           *(BINDING_TIME if row[0] in BINDS_ON_CPU else ["-D", f"{SECONDS}s", "--warmup", f"{WARMUP}s"]), *both]
+           *(SHORT_TIME if row[0] in BINDS_ON_CPU and both != SLOW else ["-D", f"{SECONDS}s", "--warmup", f"{WARMUP}s"]), *both]
     return plan + (list(special[:2]) if special else []), run + link(rtt, special)
 
 
@@ -183,9 +184,9 @@ def rows(cores):
         plan, run = rate_row(cores, row)
         settings[f"r{number}"] = {"kind": "rate", "plan": plan, "run": run}
         if row[0] in BINDS_ON_CPU:
-            settings[f"r{number}"]["rounds"] = BINDING_ROUNDS
+            settings[f"r{number}"]["rounds"] = SLOW_ROUNDS if row[7] == SLOW else SHORT_ROUNDS
             settings[f"r{number}"]["near"] = neighbours(
-                row[1], row[2], *BINDING_TIME, "-t", str(row[3]), "--mock-threads", str(row[4]), *link(row[5], row[6]), *row[7])
+                row[1], row[2], *(NEAR_TIME if row[7] == SLOW else SHORT_TIME), "-t", str(row[3]), "--mock-threads", str(row[4]), *link(row[5], row[6]), *row[7])
     for number, (rate, connections, streams, rtt, special) in enumerate(PACED, 1):
         plan = load_row(rate * SECONDS, SECONDS, connections, streams, rtt, special, cores)
         run = ["-c", str(connections), "-m", str(streams), "-D", f"{SECONDS}s", "--warmup", f"{WARMUP}s", *link(rtt, special)]

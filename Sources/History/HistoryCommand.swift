@@ -110,7 +110,9 @@ package struct HistoryCommand: ParsableCommand {
             if acknowledge { try ResultFile.checkWritable(acknowledged) }
             if !FileManager.default.fileExists(atPath: acknowledged) {
                 if acknowledge { return AcknowledgedChanges() }
-                throw ResultError("\(acknowledged): no such file; --acknowledge makes it")
+                throw ResultError(
+                    "cannot read the acknowledged changes \(acknowledged): No such file or directory; --acknowledge makes it"
+                )
             }
             return try AcknowledgedFile.read(acknowledged)
         } catch { throw HarnessError("--acknowledged: \(error.description)") }

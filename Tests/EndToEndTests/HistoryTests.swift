@@ -112,7 +112,7 @@ import Testing
         }
         #expect(
             try refusal(["--alert", "--acknowledged", file])
-                == "pushload: --acknowledged: cannot read the acknowledged changes \(file): No such file or directory\n"
+                == "pushload: --acknowledged: cannot read the acknowledged changes \(file): No such file or directory; --acknowledge makes it\n"
         )
         #expect(
             try refusal(["--acknowledge"])

@@ -67,7 +67,8 @@ import Testing
     )
     func rejections() throws {
         var all = runs(calm + calm.map { $0 * 3 })
-        for index in 8..<16 {
+        // The newest eight.
+        for index in 0..<8 {
             (all[index].result.pushes.accepted, all[index].result.pushes.rejected) = (0, 9)
             all[index].result.throughput.accepted = 0
         }

@@ -40,7 +40,8 @@ enum TrustSection {
             // Ten blocks in which pushes end: these come one by one, or all together as often as they take. The first ones are not judged.
             let slowest = Double(figures.map { result.latency[.total].value($0.figure) }.max() ?? 0) / 1e9
             let rate = result.throughput.answered
-            let block = max(0.05, slowest, rate > 0 ? 1 / rate : 0)
+            let length = figures.map(\.trusted.blockSeconds).max() ?? 0
+            let block = max(0.05, length, slowest, rate > 0 ? 1 / rate : 0)
             let enough = Units.duration(nanoseconds: (slowest + 10 * block) * 1e9)
             return ["", "trust: no intervals, the measured time is too short for them (\(enough) is enough)"]
         }
