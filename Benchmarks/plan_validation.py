@@ -164,10 +164,11 @@ def link(rtt, special):
     return (["--rtt", rtt] if rtt != "0ms" else []) + (["--mock-flags", special[2]] if special else [])
 
 
-def neighbours(connections, streams, *flags):
-    """Flags of runs with fewer and more connections, and fewer streams."""
-    return [["-c", str(near), "-m", str(round(0.8 * streams)), *flags]
-            for near in (max(1, connections // 2), 1 + connections * 5 // 4)]
+def neighbours(connections, streams, *flags, most=None):
+    """Flags of runs with fewer and more connections, and fewer streams; with `most` streams allowed, of the second with more."""
+    return [["-c", str(near), "-m", str(round(part)), *flags]
+            for near, part in ((max(1, connections // 2), 0.8 * streams),
+                               (1 + connections * 5 // 4, min(1.25 * streams, most) if most else 0.8 * streams))]
 
 
 def load_row(count, seconds, connections, streams, rtt, special, cores):
@@ -186,7 +187,8 @@ def rows(cores):
         if row[0] in BINDS_ON_CPU:
             settings[f"r{number}"]["rounds"] = SLOW_ROUNDS if row[7] == SLOW else SHORT_ROUNDS
             settings[f"r{number}"]["near"] = neighbours(
-                row[1], row[2], *(NEAR_TIME if row[7] == SLOW else SHORT_TIME), "-t", str(row[3]), "--mock-threads", str(row[4]), *link(row[5], row[6]), *row[7])
+                row[1], row[2], *(NEAR_TIME if row[7] == SLOW else SHORT_TIME), "-t", str(row[3]), "--mock-threads", str(row[4]), *link(row[5], row[6]), *row[7],
+                most=1000 if row[7] == SLOW else None)
     for number, (rate, connections, streams, rtt, special) in enumerate(PACED, 1):
         plan = load_row(rate * SECONDS, SECONDS, connections, streams, rtt, special, cores)
         run = ["-c", str(connections), "-m", str(streams), "-D", f"{SECONDS}s", "--warmup", f"{WARMUP}s", *link(rtt, special)]
