@@ -156,8 +156,16 @@ def rate_row(cores, row):
     plan = ["--connections", str(connections), "--streams", str(streams), "--cores", str(threads), "--machines", "1",
             "--mock-threads", str(mock_threads), "--shared-cores", str(cores), "--rtt", rtt]
     run = ["-c", str(connections), "-m", str(streams), "-t", str(threads), "--mock-threads", str(mock_threads),
-           *(SHORT_TIME if row[0] in BINDS_ON_CPU and both != SLOW else ["-D", f"{SECONDS}s", "--warmup", f"{WARMUP}s"]), *both]
+           *timing(row)[2], *both]
     return plan + (list(special[:2]) if special else []), run + link(rtt, special)
+
+
+def timing(row):
+    """Rounds of a rate's row that binds on CPU time, how its neighbours' runs are timed and how its own."""
+    whole = ["-D", f"{SECONDS}s", "--warmup", f"{WARMUP}s"]
+    if row[0] not in BINDS_ON_CPU:
+        return ROUNDS, None, whole
+    return (SLOW_ROUNDS, NEAR_TIME, whole) if row[7] == SLOW else (SHORT_ROUNDS, SHORT_TIME, SHORT_TIME)
 
 
 def link(rtt, special):
@@ -184,10 +192,11 @@ def rows(cores):
     for number, row in enumerate(RATES, 1):
         plan, run = rate_row(cores, row)
         settings[f"r{number}"] = {"kind": "rate", "plan": plan, "run": run}
-        if row[0] in BINDS_ON_CPU:
-            settings[f"r{number}"]["rounds"] = SLOW_ROUNDS if row[7] == SLOW else SHORT_ROUNDS
+        rounds, near_time, _ = timing(row)
+        if near_time:
+            settings[f"r{number}"]["rounds"] = rounds
             settings[f"r{number}"]["near"] = neighbours(
-                row[1], row[2], *(NEAR_TIME if row[7] == SLOW else SHORT_TIME), "-t", str(row[3]), "--mock-threads", str(row[4]), *link(row[5], row[6]), *row[7],
+                row[1], row[2], *near_time, "-t", str(row[3]), "--mock-threads", str(row[4]), *link(row[5], row[6]), *row[7],
                 most=1000 if row[7] == SLOW else None)
     for number, (rate, connections, streams, rtt, special) in enumerate(PACED, 1):
         plan = load_row(rate * SECONDS, SECONDS, connections, streams, rtt, special, cores)

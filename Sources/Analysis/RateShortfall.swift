@@ -131,14 +131,16 @@ package struct RateShortfall: CustomStringConvertible {
             return nil
         }
         let held = result.latency[.service].mean
-        // They begin together, and so they end: a window holds one round of them more or less than it has time for.
+        // They begin together, and so they end: a window holds whole rounds of them.
         let rounds = result.throughput.windowSeconds * 1e9 / held
-        let spare = max(0.25, rounds >= 1 ? 1 / rounds : 0)
+        let part = rounds >= 1 ? rounds.rounded(.down) / rounds...rounds.rounded(.up) / rounds : 1...1
         let asked = (whole: connections * streams, words: "-c times -m")
         for (whole, words) in [asked] + (allowed(result).map { [($0, "no more were open at any time")] } ?? []) {
             guard held > 0, whole >= 1, whole < 1e15 else { continue }
             let most = whole / (held / 1e9)
-            guard abs(result.throughput.answered / most - 1) <= spare else { continue }
+            guard (0.8 * part.lowerBound...1.25 * part.upperBound).contains(result.throughput.answered / most) else {
+                continue
+            }
             return
                 "\(Units.counted(UInt64(whole), "stream")) (\(words)), each held \(Units.duration(nanoseconds: held)) "
                 + "on average, carry \(Units.perSecond(most))"

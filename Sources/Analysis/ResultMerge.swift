@@ -323,9 +323,6 @@ package enum ResultMerge {
             parts.contains { $0[keyPath: path] == nil }
                 ? nil : all > 0 ? zip(parts, weights).reduce(0) { $0 + ($1.0[keyPath: path] ?? 0) * $1.1 } / all : 0
         }
-        func total(_ path: KeyPath<ResultDocument, UInt64?>) -> UInt64? {
-            parts.contains { $0[keyPath: path] == nil } ? nil : parts.reduce(0) { $0 &+ ($1[keyPath: path] ?? 0) }
-        }
         var whole = ResultDocument.Cost()
         whole.clientCPU = mean(\.cost.clientCPU)
         whole.mockCPU = optional(\.cost.mockCPU)
@@ -333,8 +330,8 @@ package enum ResultMerge {
         whole.mockMemory = sum(parts, \.cost.mockMemory)
         whole.clientAllocations = optional(\.cost.clientAllocations)
         whole.mockAllocations = optional(\.cost.mockAllocations)
-        whole.clientHandshakes = total(\.cost.clientHandshakes)
-        whole.mockHandshakes = total(\.cost.mockHandshakes)
+        whole.clientHandshakes = sum(parts, \.cost.clientHandshakes)
+        whole.mockHandshakes = sum(parts, \.cost.mockHandshakes)
         whole.tokensSigned = sum(parts, \.cost.tokensSigned)
         whole.clockReading = mean(\.cost.clockReading)
         whole.histogramRecord = mean(\.cost.histogramRecord)

@@ -96,8 +96,10 @@ package struct GateCommand: AsyncParsableCommand, RunFlags {
         // Before anything is run: what cannot be judged is found out now.
         _ = try judging.rules(among: known.metrics.map(\.name), of: "the baseline")
         try output.check()
+        let scenario = try ScenarioSettings.read(known.scenario, origin: path)
+        try checkBudget(scenario)
         let rounds = try await GateRounds(
-            try ScenarioSettings.read(known.scenario, origin: path), in: series, ifStopped: Self.ifStopped,
+            scenario, in: series, ifStopped: Self.ifStopped,
             injectedCPU: judging.injectedCPU, onOneCore: known.oneCore)
         let begun = MonotonicSeconds.now()
         let first = try await rounds.next()
@@ -119,13 +121,7 @@ package struct GateCommand: AsyncParsableCommand, RunFlags {
         _ = try judging.rules(among: GateMetric.all.map(\.name), of: "the base")
         try output.check()
         let scenario = try scenario(nil)
-        let (pushes, budget) = (Double(scenario.pushes ?? 0), try judging.seconds)
-        if let rate = scenario.rate, rate > 0, pushes / rate > budget {
-            throw HarnessError(
-                "--budget: \(Units.clock(seconds: budget)) is less than one round takes, "
-                    + "\(Units.counted(scenario.pushes ?? 0, "push")) at \(Units.perSecond(rate)): expected more, or fewer pushes"
-            )
-        }
+        try checkBudget(scenario)
         let rounds = try await GateRounds(
             scenario, in: series, ifStopped: Self.ifStopped, injectedCPU: judging.injectedCPU,
             onOneCore: !judging.allCores)
@@ -155,6 +151,15 @@ package struct GateCommand: AsyncParsableCommand, RunFlags {
                 verdict: progress.verdict, metrics: progress.metrics, rounds: progress.rounds,
                 seconds: MonotonicSeconds.now() - begun,
                 warnings: unjudged(rules, "one of the builds does not have")))
+    }
+
+    /// A gate whose first round takes longer would only end when that does.
+    private func checkBudget(_ scenario: Scenario) throws(HarnessError) {
+        let (pushes, budget) = (scenario.pushes ?? 0, try judging.seconds)
+        guard let rate = scenario.rate, rate > 0, Double(pushes) / rate > budget else { return }
+        throw HarnessError(
+            "--budget: \(Units.clock(seconds: budget)) is less than one round takes, "
+                + "\(Units.counted(pushes, "push")) at \(Units.perSecond(rate)): expected more, or fewer pushes")
     }
 
     private func unjudged(_ rules: GateRules, _ why: String) -> [String] {

@@ -15,8 +15,9 @@ package struct ChildRun: Sendable {
     /// - Parameters:
     ///   - path: nil: the program that is running.
     ///   - origin: how the path was given, for messages.
+    ///   - patience: how long it may take to say its version, seconds.
     /// - Throws: one line when it is no pushload.
-    package init(_ path: String?, origin: String) async throws(HarnessError) {
+    package init(_ path: String?, origin: String, patience: Int = 20) async throws(HarnessError) {
         let given = path ?? "/proc/self/exe"
         executable = URL(fileURLWithPath: given).resolvingSymlinksInPath().path
         var isFolder: ObjCBool = false
@@ -29,16 +30,11 @@ package struct ChildRun: Sendable {
         guard !isFolder.boolValue else { throw refusal("a folder") }
         guard FileManager.default.isExecutableFile(atPath: executable) else { throw refusal("not executable") }
         mock = URL(fileURLWithPath: executable).deletingLastPathComponent().appendingPathComponent("mock-apns").path
-        let answer: String
-        do {
-            let said = try await Self.run(executable, ["--version"], within: Self.patience)
-            if case .signaled(SIGKILL) = said.end {
-                throw refusal("no answer to --version within \(Self.patience) s")
-            }
-            answer = said.output
-        } catch let error as HarnessError { throw error } catch {
+        let said: String?
+        do { said = try await Self.version(of: executable, within: patience) } catch {
             throw HarnessError("\(origin) \(given): cannot be run: \(error)")
         }
+        guard let answer = said else { throw refusal("no answer to --version within \(patience) s") }
         version = answer.trimmingCharacters(in: .whitespacesAndNewlines)
         guard version.wholeMatch(of: /\d+\.\d+\.\d+\S*/) != nil else {
             throw HarnessError("\(origin) \(given): not a pushload: --version says \"\(Self.line(answer))\"")
@@ -100,24 +96,28 @@ package struct ChildRun: Sendable {
         return (problem, ended.output, ended.error.isEmpty ? Self.described(ended.end) + "\n" : ended.error)
     }
 
-    /// To say its version, seconds.
-    private static let patience = 20
+    /// nil when it takes longer. What it has started itself may still hold its output then, and is not waited for.
+    private static func version(of path: String, within seconds: Int) async throws -> String? {
+        let child = try ChildProcess(path, ["--version"], keepsErrors: true)
+        return await withTaskGroup(of: String?.self) { group in
+            group.addTask { await child.output().output }
+            group.addTask {
+                try? await Task.sleep(for: .seconds(seconds))
+                return nil
+            }
+            let first = await group.next() ?? nil
+            if first == nil { child.send(SIGKILL) }
+            group.cancelAll()
+            return first
+        }
+    }
 
-    /// - Parameter seconds: it is killed when it takes longer; nil: as long as it likes.
     private static func run(
-        _ path: String, _ arguments: [String], sent: Data? = nil, in series: RunSeries? = nil,
-        within seconds: Int? = nil
+        _ path: String, _ arguments: [String], sent: Data? = nil, in series: RunSeries? = nil
     ) async throws -> (end: ChildProcess.End, output: String, error: String) {
         defer { series?.end() }
         let child = try ChildProcess(path, arguments, sent: sent, keepsErrors: true)
         if let series, !series.begin(stopping: { child.send(SIGINT) }) { child.send(SIGINT) }
-        let timer = seconds.map { seconds in
-            Task {
-                try await Task.sleep(for: .seconds(seconds))
-                child.send(SIGKILL)
-            }
-        }
-        defer { timer?.cancel() }
         return await child.output()
     }
 

@@ -89,8 +89,8 @@ struct LoadOutcome: Sendable {
     }
 }
 
-/// What the worker threads did, ns. Only `cpu` and `handshake` are CPU time: the others were taken with a clock that goes on when a thread loses
-/// its core.
+/// What the worker threads did, ns. Only `cpu` and `handshake` are CPU time: the others were taken with a clock that goes on when a
+/// thread loses its core.
 struct WorkerTime: Sendable {
     /// With what was spun away.
     var cpu: UInt64 = 0

@@ -140,13 +140,11 @@ struct RunDocument {
         cost.mockMemory = mock?.counts?.peakMemory ?? mock?.costs.after?.peakMemory
         cost.clientAllocations = outcome.allocations.map(perPush)
         cost.mockAllocations = mock?.counts?.allocations.map(perPush)
+        cost.tokensSigned = outcome.tokensSigned
+        // Only the end tells what all connections took; and measuring takes a few milliseconds: not while the run goes on.
         if !outcome.isPartial {
             cost.clientHandshakes = outcome.workerTime.handshake
             cost.mockHandshakes = mock?.counts?.handshakeTime
-        }
-        cost.tokensSigned = outcome.tokensSigned
-        // Takes a few milliseconds: not while the run goes on.
-        if !outcome.isPartial {
             let measuring = measuring ?? Self.measuredCost()
             cost.clockReading = measuring.clockReading
             cost.histogramRecord = measuring.histogramRecord

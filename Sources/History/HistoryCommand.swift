@@ -106,15 +106,14 @@ package struct HistoryCommand: ParsableCommand {
             if acknowledge { throw HarnessError("--acknowledge: expected --acknowledged with the file to add to") }
             return AcknowledgedChanges()
         }
+        let isThere = FileManager.default.fileExists(atPath: acknowledged)
         do throws(ResultError) {
             if acknowledge { try ResultFile.checkWritable(acknowledged) }
-            if !FileManager.default.fileExists(atPath: acknowledged) {
-                if acknowledge { return AcknowledgedChanges() }
-                throw ResultError(
-                    "cannot read the acknowledged changes \(acknowledged): No such file or directory; --acknowledge makes it"
-                )
-            }
+            if acknowledge, !isThere { return AcknowledgedChanges() }
             return try AcknowledgedFile.read(acknowledged)
-        } catch { throw HarnessError("--acknowledged: \(error.description)") }
+        } catch {
+            let hint = isThere || acknowledge ? "" : "; --acknowledge makes it"
+            throw HarnessError("--acknowledged: \(error.description)\(hint)")
+        }
     }
 }

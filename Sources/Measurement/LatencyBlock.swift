@@ -29,22 +29,14 @@ public struct LatencyBlock: Sendable, Equatable {
     public var length: Double { to - from }
 
     /// Pushes that took longer than what the counter of `value` holds, nanoseconds; those without an answer are among them.
-    package func above(_ value: UInt64) -> UInt64 { from(Self.place(value) + 1) }
-
-    /// The same and those within the counter of `value`.
-    package func reaching(_ value: UInt64) -> UInt64 { from(Self.place(value)) }
-
-    private static func place(_ value: UInt64) -> UInt64 {
-        UInt64(LatencyHistogram.place(of: min(max(value, 1), LatencyHistogram.highest)))
-    }
-
-    private func from(_ place: UInt64) -> UInt64 {
-        var count = unanswered
+    package func above(_ value: UInt64) -> UInt64 {
+        let place = UInt64(LatencyHistogram.place(of: min(max(value, 1), LatencyHistogram.highest)))
+        var above = unanswered
         for counter in counters.reversed() {
-            guard counter >> Self.countBits >= place else { break }
-            count &+= counter & Self.mostCount
+            guard counter >> Self.countBits > place else { break }
+            above &+= counter & Self.mostCount
         }
-        return count
+        return above
     }
 
     /// Adds the stretch that follows.

@@ -50,7 +50,7 @@ public final class SocketStream: ByteStream {
         connectingTo address: SocketAddress, serverName: String, tls context: TLSContext?, options: SocketOptions,
         gathering buffers: BufferPool? = nil
     ) throws(NetworkError) {
-        let begin = threadTime()
+        let begin = ThreadTime.now()
         let opened = socket(
             address.family, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard opened >= 0 else { throw NetworkError(.connect, "socket: \(systemErrorText(errno))") }
@@ -95,14 +95,14 @@ public final class SocketStream: ByteStream {
             fail(connectError(errno))
         }
         wantsWrite = true
-        handshaking = threadTime() &- begin
+        handshaking = ThreadTime.now() &- begin
     }
 
     /// Takes over a descriptor that `Listener.accept` returned; it is closed with the stream.
     public init(
         accepted: Int32, tls context: TLSContext?, options: SocketOptions, gathering buffers: BufferPool? = nil
     ) throws(NetworkError) {
-        let begin = threadTime()
+        let begin = ThreadTime.now()
         port = .allocate(capacity: 1)
         port.initialize(to: SocketPort(descriptor: accepted))
         self.context = context
@@ -126,7 +126,7 @@ public final class SocketStream: ByteStream {
         secrets = Self.collectSecrets(session, context)
         super.init()
         SSL_set_accept_state(session)
-        handshaking = threadTime() &- begin
+        handshaking = ThreadTime.now() &- begin
     }
 
     /// The kernel seals by itself, and nothing seals a plain connection.
@@ -236,8 +236,8 @@ public final class SocketStream: ByteStream {
     /// Goes on connecting and shaking hands; call it when the descriptor is ready.
     public override func advance() -> ConnectResult {
         if failure != nil { return .failed }
-        let begin = threadTime()
-        defer { handshaking &+= threadTime() &- begin }
+        let begin = ThreadTime.now()
+        defer { handshaking &+= ThreadTime.now() &- begin }
         return goOn()
     }
 
@@ -462,11 +462,4 @@ public final class SocketStream: ByteStream {
         }
         _ = shutdown(descriptor, Int32(SHUT_WR))
     }
-}
-
-/// CPU time of the calling thread, ns.
-private func threadTime() -> UInt64 {
-    var time = timespec()
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
 }

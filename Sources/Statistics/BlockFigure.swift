@@ -11,8 +11,8 @@ import Measurement
 /// neighbours is added: twice their covariance, which leaves a third of the degrees of freedom (a truncated lag window of one
 /// lag; Priestley: Spectral Analysis and Time Series, 1981, section 6.2).
 ///
-/// Where pushes take the same time, as far as their counter tells, the figure is that counter when it would be with `fewestBeyond` more on
-/// either side.
+/// Where pushes take the same time, as far as their counter tells, the figure is that counter when it would be with `fewestBeyond` more, and
+/// the interval's part fewer, pushes on either side.
 ///
 /// Blocks that resemble their neighbours, but not much, are merged in pairs until they do not, at most until there are `fewestMerged`.
 public struct BlockFigure: Sendable, Equatable {
@@ -115,9 +115,13 @@ public struct BlockFigure: Sendable, Equatable {
         let count = Double(judged.reduce(0) { $0 &+ $1.count })
         let beyond = Double(judged.reduce(0) { $0 &+ $1.above(value) })
         let enough = max(Self.fewestBeyond, Self.fewestClumps * Self.clump(blocks, all))
-        // Where many take the same time the figure is in its counter, however many more took longer, or less.
+        // Where many take the same time the figure is in its counter, however many more took longer, or less: `enough` are more than those
+        // beyond, fewer than that, can be off by; those below may be many.
         let due = (1 - percentile / 100) * count
-        let spare = min(due - beyond, Double(judged.reduce(0) { $0 &+ $1.reaching(value) }) - due)
+        let least = all.lowest(with: value)
+        let below = least > 0 ? least - 1 : 0
+        let reaching = Double(judged.reduce(0) { $0 &+ $1.above(below) })
+        let spare = min(due - beyond, reaching - due - Self.margin(judged, above: below))
         if shift?.isUnanswered == true {
             shift = nil
             without = .unanswered
@@ -129,7 +133,7 @@ public struct BlockFigure: Sendable, Equatable {
             let isLate = (everything.last?.to ?? 0) - (everything.first?.from ?? 0) > Self.soonest
             interval(judged, all, isSought && isLate ? Self.sought : 1)
         } else if spare >= enough {
-            (low, high) = (all.lowest(with: value), value)
+            (low, high) = (least, value)
         } else {
             // Blocks that were merged hang together for longer than they are.
             let share = judged.count < settled.count ? 0 : max(beyond, spare) / count
@@ -216,6 +220,12 @@ public struct BlockFigure: Sendable, Equatable {
         return max(own + 2 * neighbours + 2 * own / count, leastVariance * own)
     }
 
+    /// How many more or fewer pushes than there are may be expected to take longer than `value`, 95 %.
+    private static func margin(_ blocks: [LatencyBlock], above value: UInt64) -> Double {
+        StudentDistribution.quantile(0.975, degrees: max(1, (blocks.count - 1) / 3))
+            * variance(blocks, above: value).squareRoot()
+    }
+
     /// How many pushes are as good as one that is independent of all others, by how blocks differ in pushes above the median: 1 where
     /// nothing hangs together (the design effect of Kish: Survey Sampling, 1965, section 8.2).
     private static func clump(_ blocks: [LatencyBlock], _ all: Whole) -> Double {
@@ -229,9 +239,7 @@ public struct BlockFigure: Sendable, Equatable {
     private mutating func interval(_ blocks: [LatencyBlock], _ all: Whole, _ widened: Double) {
         let share = percentile / 100
         let whole = Double(all.count)
-        let margin =
-            widened * StudentDistribution.quantile(0.975, degrees: max(1, (blocks.count - 1) / 3))
-            * Self.variance(blocks, above: value).squareRoot() / blocks.reduce(0) { $0 + Double($1.count) }
+        let margin = widened * Self.margin(blocks, above: value) / blocks.reduce(0) { $0 + Double($1.count) }
         // In ranks: what lies below the figure is one of these numbers of pushes.
         let (least, most) = ((share - margin) * whole, (share + margin) * whole + 1)
         guard least >= 1, most <= whole else {

@@ -33,7 +33,8 @@ enum GateReport {
         for metric in gate.metrics where metric.tolerated != nil {
             guard let least = GateMetric.named(metric.name)?.leastDifference, least > 0 else { continue }
             notes.append(
-                "\(title(metric.name)): \(value(least, metric.unit)) more is tolerated, however large the ratio")
+                "\(title(metric.name)): \(Written.figure(least, metric.unit)) more is tolerated, however large the ratio"
+            )
         }
         return notes
     }
@@ -74,7 +75,9 @@ enum GateReport {
         guard let before else {
             var table = TextTable()
             table.add(["median", "baseline"])
-            for metric in baseline.metrics { table.add([title(metric.name), value(middle(metric.raw), metric.unit)]) }
+            for metric in baseline.metrics {
+                table.add([title(metric.name), Written.figure(middle(metric.raw), metric.unit)])
+            }
             return table.lines(width: picture.width).joined(separator: "\n")
                 + "\n\nnew baseline: \(path) (\(Units.counted(baseline.metrics.first?.raw.count ?? 0, "round")))\n"
         }
@@ -141,8 +144,6 @@ enum GateReport {
         let size = Units.fixed(abs(ratio - 1) * 100, places: 1)
         return "\(ratio < 1 && size != "0.0" ? "-" : "+")\(size) %"
     }
-
-    static func value(_ value: Double, _ unit: FigureUnit) -> String { Written.figure(value, unit) }
 
     static func three(_ value: Double) -> String { Units.fixed(value, places: 3) }
 

@@ -70,7 +70,8 @@ enum PlanWarnings {
         }
         if model.question.goAwayEvery != nil, costs.handshake == nil {
             warnings.append(
-                "no run made connections anew all the time: what a new one costs the client is not in the plan")
+                "no run says what a connection costs the client (they are of an older version): ended ones cost nothing in the plan"
+            )
         }
         return warnings
     }

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Measurement
+@testable import Networking
 
 @Suite struct ThreadTimeTests {
     @Test("Run-queue delay is the second of schedstat's three numbers")
