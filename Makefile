@@ -9,6 +9,9 @@ SWIFT_SOURCES := Package.swift Sources Tests mock-apns Benchmarks/Package.swift 
 	Benchmarks/peers/nio/Package.swift Benchmarks/peers/nio/Sources
 PREFIX ?= /usr/local
 ARGS ?= -n 1M
+# Of debug builds (.ci/run sets them). The search for tests of XCTest, of which there are none, wants to find an index, be it empty.
+SWIFT_FLAGS ?=
+INDEX := $(shell uname -m)-unknown-linux-gnu/debug/index/store
 FIRST ?= 1
 SEEDS ?= 2000
 SECONDS ?= 600
@@ -53,7 +56,8 @@ test-deb: deb ## that package in a bare Debian, by the steps of the Dockerfile: 
 	$(SUDO) packaging/test-deb .build/deb/*.deb
 
 test: test-deps build ## every test; those of the programs take them as released
-	TESTED_PROGRAMS=$(CURDIR)/.build/release swift test
+	@mkdir -p .build/$(INDEX)
+	TESTED_PROGRAMS=$(CURDIR)/.build/release swift test $(SWIFT_FLAGS)
 
 newcomer: build ## a new user's first hour with the release build: a table of what came out otherwise
 	Tests/newcomer .build/release --verbose
@@ -94,7 +98,8 @@ lint: ## fail where a source is not formatted
 	swift format lint --strict --recursive $(SWIFT_SOURCES)
 
 example-package: deps ## the tests of mock-apns/examples/swift-package, which uses the mock as a library
-	swift test --package-path mock-apns/examples/swift-package
+	@mkdir -p mock-apns/examples/swift-package/.build/$(INDEX)
+	swift test $(SWIFT_FLAGS) --package-path mock-apns/examples/swift-package
 
 asan: test-deps ## the tests under AddressSanitizer
 	ASAN_OPTIONS=detect_leaks=0:suppressions=$(CURDIR)/Tests/asan.supp swift test --disable-default-traits --sanitize=address --scratch-path .build/asan
@@ -140,10 +145,11 @@ bench-truths: build ## figures beside what they must be: pace, stall, answer tim
 	Benchmarks/truths.py
 
 bench-memory: build ## memory of client and mock after 15 s and 10 minutes, with 1 and 100 million pushes
-	Benchmarks/memory.py
+	Benchmarks/memory.py --write docs/performance.md
 
-bench-costs: build ## CPU a push once all connections are there: over 1 to 10,000 of them, at rates, with 1 to 8 workers
-	Benchmarks/costs.py
+bench-costs: build ## CPU a push in all and by stage, over 1 to 10,000 connections, at rates, with 1 to 8 workers: writes tables of docs/performance.md
+	Benchmarks/whole.py --write docs/performance.md
+	Benchmarks/costs.py --write docs/performance.md
 
 bench-merge: build ## the results of a thousand workers made one: time and memory
 	Benchmarks/merge.py
@@ -152,7 +158,7 @@ bench-audience: build ## ten million registrations made, indexed, counted, strea
 	Benchmarks/audience.py
 
 bench-devices: build ## the mock's CPU a push with the device model beside that without, and its memory
-	Benchmarks/devices.py
+	Benchmarks/devices.py --write docs/performance.md
 
 bench-coverage: deps ## how often intervals hold the truth and verdicts are wrong, drawn: writes tables of docs/comparing.md and docs/judging.md
 	$(call built,build,. --product coverage)
@@ -168,10 +174,19 @@ bench-gate: build .build/scipy/installed ## how often a gate is wrong, and what 
 	.build/scipy/bin/pip install -q --disable-pip-version-check numpy scipy
 	@touch $@
 
-docs-figures: bench-coverage bench-gate bench-plan bench-peers test-clients exam-cards ## every table of the documents, from fresh runs; takes a day
-	Benchmarks/figures.py
+FIGURES := bench-coverage bench-gate bench-plan bench-peers bench-costs bench-devices bench-memory test-clients exam-cards
 
-bench-plan: build ## pushload plan beside runs: writes the table of docs/planning.md
+docs-figures: build ## every table of the documents, from fresh runs; takes a day, and ends with what failed or missed
+	@failed=""; for target in $(FIGURES); do $(MAKE) $$target || failed="$$failed $$target"; done; \
+	Benchmarks/instructions.py --by-part --write docs/performance.md || failed="$$failed instructions.py"; \
+	Benchmarks/start_skew.py --write docs/scaling.md || failed="$$failed start_skew.py"; \
+	Benchmarks/figures.py || failed="$$failed figures.py"; \
+	[ -z "$$failed" ] || { echo "failed:$$failed"; exit 1; }
+
+bench-plan: build ## pushload plan beside runs: writes the tables of docs/planning.md
+	@missing=""; for p in nghttp2-client nghttp2-server nginx-light; do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
+	if [ -n "$$missing" ]; then echo "installing$$missing"; $(SUDO) apt-get update -qq && \
+	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >/dev/null; fi
 	Benchmarks/plan_validation.py --write docs/planning.md
 
 screenshots: build test-deps ## the pictures in docs/images, from fresh runs

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What an audience costs: ten million registrations made, indexed, opened, counted, streamed and pushed to.
 
-    Benchmarks/audience.py [--rows 10M] [--programs .build/release]
+    Benchmarks/audience.py [--rows 10M]
 
 Writes to a temporary folder (2.3 GB for ten million), which it removes. Times are of this machine; ratios are to a scan of the
 same rows (grep for the tags, from the page cache) in the same minutes.
@@ -13,6 +13,8 @@ import resource
 import subprocess
 import tempfile
 import time
+
+from peers.common import BUILD, need
 
 EXPRESSION = "(follows_RedSox || follows_Cardinals) && location_Boston"
 
@@ -48,9 +50,9 @@ def median(values):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", default="10M")
-    parser.add_argument("--programs", default=".build/release")
     options = parser.parse_args()
-    pushload = os.path.join(options.programs, "pushload")
+    need()
+    pushload = os.path.join(BUILD, "pushload")
     with tempfile.TemporaryDirectory(prefix="pushload-audience-") as folder:
         path = os.path.join(folder, "registrations.csv")
         made, _ = run(pushload, "audience", "make", path, "-n", options.rows, "--seed", "7")

@@ -4,7 +4,8 @@ CPU time from outside, over the seconds that a run measures, in alternation; eac
 
 Needs a release build (`make build`). 10,000 connections need 20,100 file descriptors, and some 20 s until they are made.
 
-    Benchmarks/costs.py [--rounds 5] [--seconds 8] [--setting "FLAGS of pushload run" …]
+    Benchmarks/costs.py [--rounds 5] [--seconds 8] [--only connections|rates|workers] [--write docs/performance.md]
+    Benchmarks/costs.py --setting "FLAGS of pushload run" --setting "OTHER FLAGS"
 """
 
 import argparse
@@ -17,6 +18,7 @@ import sys
 import tempfile
 import time
 
+import tables
 from peers.common import BUILD, cpu_of_process, need
 
 SETTINGS = {
@@ -61,25 +63,36 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=int, default=8)
+    parser.add_argument("--only", choices=SETTINGS)
     parser.add_argument("--setting", action="append")
+    parser.add_argument("--write", metavar="FILE", help="put the tables into this document")
     options = parser.parse_args()
     need()
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+    chosen = {None: options.setting} if options.setting else {
+        name: SETTINGS[name] for name in SETTINGS if options.only in (None, name)}
     with tempfile.TemporaryDirectory() as folder:
-        for settings in [options.setting] if options.setting else SETTINGS.values():
-            rounds = [[measure(flags, options.seconds, folder) for flags in settings] for _ in range(options.rounds)]
-            print("| flags | client, ns a push | ratio | mock, ns a push | ratio | pushes a second | ratio |")
-            print("| --- | ---: | --- | ---: | --- | ---: | --- |")
-            for place, flags in enumerate(settings):
-                cells = []
-                for figure in range(3):
-                    values = [one[place][figure] for one in rounds]
-                    ratios = [one[place][figure] / one[0][figure] for one in rounds]
-                    cells.append(f"{statistics.median(values):,.0f}")
-                    cells.append(f"{statistics.median(ratios):.2f} ({min(ratios):.2f}–{max(ratios):.2f})")
-                print(f"| `{flags}` | {' | '.join(cells)} |", flush=True)
-            print()
+        for name, settings in chosen.items():
+            text = table(settings, [[measure(flags, options.seconds, folder) for flags in settings] for _ in range(options.rounds)])
+            print(f"{text}\n", flush=True)
+            if options.write and name:
+                tables.write(options.write, f"cost by {name}", text,
+                             f"Benchmarks/costs.py --rounds {options.rounds} --seconds {options.seconds} --only {name}")
+
+
+def table(settings, rounds):
+    lines = ["| flags | client, ns a push | ratio | mock, ns a push | ratio | pushes a second | ratio |",
+             "| --- | ---: | --- | ---: | --- | ---: | --- |"]
+    for place, flags in enumerate(settings):
+        cells = []
+        for figure in range(3):
+            values = [one[place][figure] for one in rounds]
+            ratios = [one[place][figure] / one[0][figure] for one in rounds]
+            cells.append(f"{statistics.median(values):,.0f}")
+            cells.append(f"{statistics.median(ratios):.2f} ({min(ratios):.2f}–{max(ratios):.2f})" if place else "1")
+        lines.append(f"| `{flags}` | {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

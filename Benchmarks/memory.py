@@ -6,6 +6,7 @@ pushes as fast as they go, and compares the most of each. Ends with status 1 whe
 allowed: 1 MB for the time, and for the pushes 1 bit each (the ledger) and 2.5 MB. Needs a release build (`make build`).
 
     Benchmarks/memory.py [--rate 2k] [--early 15] [--late 600] [--few 1M] [--many 100M]
+                         [--write docs/performance.md]
 """
 
 import argparse
@@ -15,6 +16,7 @@ import sys
 import tempfile
 import time
 
+import tables
 from peers.common import BUILD, need
 
 MB = 1_000_000
@@ -107,6 +109,7 @@ def main():
     parser.add_argument("--late", type=float, default=600)
     parser.add_argument("--few", default="1M")
     parser.add_argument("--many", default="100M")
+    parser.add_argument("--write", metavar="FILE", help="put the table into this document")
     options = parser.parse_args()
     need()
     run = Run("--rate", options.rate, "-D", f"{options.late + 60:.0f}s")
@@ -114,19 +117,22 @@ def main():
     late = run.read_at(options.late)
     a_week = run.log_size() / options.late * 604_800
     run.end()
-    for name, a, b in zip(("client", "mock"), early, late):
-        print(f"{name} at {options.rate}/s: {a / MB:.2f} MB after {options.early:.0f} s, {b / MB:.2f} MB after "
-              f"{options.late:.0f} s ({(b - a) / MB:+.2f} MB)", flush=True)
-    print(f"latency.hlog at that rate: {a_week / MB:.0f} MB a week", flush=True)
     most = []
     for pushes in (options.few, options.many):
         run = Run("-n", pushes)
         most.append(run.most())
         run.end()
     few, many = most
-    for name, a, b in zip(("client", "mock"), few, many):
-        print(f"{name}: {a / MB:.2f} MB for {options.few} pushes, {b / MB:.2f} MB for {options.many} "
-              f"({(b - a) / MB:+.2f} MB)")
+    lines = ["| | client, MB | mock, MB |", "| --- | ---: | ---: |"]
+    for name, (client, mock) in ((f"`--rate {options.rate}` after {options.early:.0f} s", early), (f"after {options.late:.0f} s", late),
+                                 (f"`-n {options.few}`, the most", few), (f"`-n {options.many}`, the most", many)):
+        lines.append(f"| {name} | {client / MB:.2f} | {mock / MB:.2f} |")
+    text = "\n".join(lines) + f"\n\n`latency.hlog` at that rate: {a_week / MB:,.0f} MB a week."
+    print(text, flush=True)
+    if options.write:
+        tables.write(options.write, "memory over time", text,
+                     f"Benchmarks/memory.py --rate {options.rate} --early {options.early:.0f} --late {options.late:.0f} "
+                     f"--few {options.few} --many {options.many}")
     allowed = (number(options.many) - number(options.few)) / 8 + 2.5 * MB
     if late[0] - early[0] > MB or many[0] - few[0] > allowed:
         sys.exit("the client's memory grows with the run")

@@ -3,18 +3,18 @@
 
 Nothing is measured before it was predicted and the prediction kept in a file (`--predictions`); a setting whose prediction was made
 of other flags is not measured. What is arithmetic is predicted first of all, from a calibration (`--calibrations FOLDER`, made
-where it is not there), and measured three times. What depends on CPU time is measured five times (what binds on it 9 or 15 times), and each time it is predicted just
+where it is not there), and measured three times. What depends on CPU time is measured five times (what binds on it 15 or 21 times), and each time it is predicted just
 before, from runs of its neighbours made just before that (`plan --from`): other connections and streams, or other rates. What such
 rows say is the median of the rounds, and how far they are off the median of the rounds' ratios. So the machine's changing speed is in
 both. No row is predicted from runs of its own setting. A run during which other programs took part of
 the machine is run again (a neighbour's is not). All rows are written, misses too; the status is 1 when there are any: a prediction further off
 than 10 %, of a 99th percentile than 20 %. Rows with loss take `tc netem` in a network namespace; where the system has none, the link
 of lossy_link.py. Rows against other servers (nginx, which answers every push by itself, and nghttpd; one worker each) say what a push costs the
-client; plan and run know nothing of the server but its address. The echo of the devices is a table of its own.
+client; plan and run know nothing of the server but its address. Tables of their own: the echo of the devices, and one fan-out planned from runs against each
+server.
 
     Benchmarks/plan_validation.py [--calibrations FOLDER] [--predictions FILE] [--runs FILE] [--write docs/planning.md]
-                                  [--only ROW,ROW | --only echo] [--rounds N] [--block NAME]
-                                  [--programs FOLDER]
+                                  [--only ROW,ROW | --only echo | --only servers] [--rounds N] [--programs FOLDER]
 
 Rows are called by their letter and number: r1 (rates), p1 (paced), m1 (memory and time to finish), l1 (loss), s1 (other servers).
 """
@@ -43,8 +43,10 @@ SECONDS, WARMUP = 3, 1
 NEAR_ROUNDS = 5
 NEAR_TIME = ["-D", "2.5s", "--warmup", "0.5s"]
 # Rounds of what binds on CPU time, and their runs: the machine's speed changes from second to second, so that many short ones say more
-# than few long ones. Not of engine nghttp2, whose first pushes cost more: a sixth of a short run.
-SHORT_ROUNDS, SLOW_ROUNDS = 15, 9
+# than few long ones. Not of engine nghttp2, whose first pushes cost more: a sixth of a short run. A round of it is off by 18 % (standard
+# deviation), the median of 21 by a quarter of that; its run is as long as those of both neighbours.
+SHORT_ROUNDS, SLOW_ROUNDS = 15, 21
+SLOW_TIME = ["-D", "5s", "--warmup", "1s"]
 SHORT_TIME = ["-D", "1.2s", "--warmup", "0.4s"]
 # Of a paced row's rate.
 NEAR_RATES = (0.7, 1.3)
@@ -165,7 +167,7 @@ def timing(row):
     whole = ["-D", f"{SECONDS}s", "--warmup", f"{WARMUP}s"]
     if row[0] not in BINDS_ON_CPU:
         return ROUNDS, None, whole
-    return (SLOW_ROUNDS, NEAR_TIME, whole) if row[7] == SLOW else (SHORT_ROUNDS, SHORT_TIME, SHORT_TIME)
+    return (SLOW_ROUNDS, NEAR_TIME, SLOW_TIME) if row[7] == SLOW else (SHORT_ROUNDS, SHORT_TIME, SHORT_TIME)
 
 
 def link(rtt, special):
@@ -402,6 +404,31 @@ def figure_lines(name, setting, rounds):
     return lines, offs
 
 
+# Blocks of the document, and the letters of their rows.
+BLOCKS = {"validation": "rpml", "other servers": "s"}
+
+# Runs against each server, of whose costs one fan-out is planned: connections, streams, pushes a second (None: as fast as it goes).
+SERVER_RUNS = [(4, 1000, None), (32, 100, None), (16, 500, None), (4, 1000, 20_000), (4, 1000, 50_000)]
+FAN_OUT = ["--devices", "100M", "--within", "60s", "--rtt", "80ms", "--cores", "16"]
+
+
+def of_servers():
+    """The table of what a push costs the client by the server, and what that makes of a plan."""
+    lines = ["| server of the runs | client CPU a push, busy, ns | client cores |", "| --- | ---: | ---: |"]
+    for name, setting, flags in (("the bundled mock", {}, []), ("nghttpd", {"server": "nghttpd"}, []),
+                                 ("the mock with `--answer-batching off`, `--answers single`", {},
+                                  ["--mock-flags", "--answer-batching off"]), ("nginx", {"server": "nginx"}, [])):
+        with tempfile.TemporaryDirectory() as folder, target(setting) as further:
+            for connections, streams, rate in 2 * SERVER_RUNS:
+                call([], "run", "--quiet", "--output", folder, "-c", str(connections), "-m", str(streams), *NEAR_TIME,
+                     *(["--rate", str(rate)] if rate else []), *flags, *further)
+            plan = json.loads(call([], "plan", "--json", "--from", folder, *FAN_OUT))
+        cpu, cores = plan["measured"]["client_cpu_ns_per_push"]["value"], plan["needed"]["cores"]
+        lines.append(f"| {name} | {cpu:,.0f} | {cores['value']:.1f} ({cores['low']:.1f}–{cores['high']:.1f}) |")
+        print(lines[-1], flush=True)
+    return "\n".join(lines)
+
+
 ECHO_HEADER = """| | profile | pushes/s for 10 s | device model | peak, predicted | measured, median (least–most) | off | requests while pushing, predicted | measured | off |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"""
 
@@ -489,10 +516,9 @@ def rounds_of(prefix, name, setting, options, predictions, runs):
     return [((predictions[name][number] if near else predictions[name])["figures"], run) for number, run in enumerate(runs[name])]
 
 
-def validate(prefix, folder, options):
+def validate(prefix, folder, options, settings):
     """The text for the document, and the rows that were missed."""
-    settings = rows(os.cpu_count())
-    chosen = [name for name in settings if not options.only or name in options.only.split(",")]
+    chosen = list(settings)
     calibrations = options.calibrations or folder
     os.makedirs(calibrations, exist_ok=True)
     predictions, runs = kept(options.predictions), kept(options.runs)
@@ -536,9 +562,8 @@ def main():
     parser.add_argument("--predictions", metavar="FILE", help="keep what was predicted here; what is there is not predicted again")
     parser.add_argument("--runs", metavar="FILE", help="keep what was measured here; what is there is not measured again")
     parser.add_argument("--write", metavar="FILE", help="put the tables into this document")
-    parser.add_argument("--only", help="rows, such as r3,p1, or echo")
+    parser.add_argument("--only", help="rows, such as r3,p1, or echo, or servers")
     parser.add_argument("--rounds", type=int, help="of what is predicted from its neighbours")
-    parser.add_argument("--block", default="validation", help="the document's block for the tables, but the echo's")
     parser.add_argument("--programs", metavar="FOLDER", default=common.BUILD, help="of pushload and mock-apns")
     parser.add_argument("--prefix", default="", help="command to put before each run")
     options = parser.parse_args()
@@ -557,14 +582,23 @@ def main():
             if options.write:
                 write(options.write, "echo validation", f"{ECHO_HEADER}\n" + "\n".join(heard),
                       "Benchmarks/plan_validation.py --only echo")
-        if options.only != "echo":
-            text, rows_missed = validate(prefix, folder, options)
+        if options.only in (None, "servers"):
+            text = of_servers()
+            print(text, flush=True)
+            if options.write:
+                write(options.write, "cost of servers", text, "Benchmarks/plan_validation.py --only servers")
+        settings = rows(os.cpu_count())
+        for block, kinds in BLOCKS.items():
+            chosen = [name for name in settings if name[0] in kinds and (not options.only or name in options.only.split(","))]
+            if not chosen:
+                continue
+            text, rows_missed = validate(prefix, folder, options, {name: settings[name] for name in chosen})
             missed += rows_missed
             print(f"\n{text}")
             if options.write:
                 further = f" --only {options.only}" if options.only else ""
                 further += f" --rounds {options.rounds}" if options.rounds else ""
-                write(options.write, options.block, text, f"Benchmarks/plan_validation.py{further}")
+                write(options.write, block, text, f"Benchmarks/plan_validation.py{further}")
     if missed:
         sys.exit(f"missed: {', '.join(missed)}")
 

@@ -7,12 +7,14 @@ alive, and writes with it when it saw each beat that came soonest. Each worker r
 within half of what both files took; it corrects an offset that is larger than that. Printed: how far from the giver's start the
 others' are (median, 99th percentile, most), the bound they knew of (median), and which share read of it more than 0.1 s late.
 
-    Benchmarks/start_skew.py [--seed 1] [--runs 20]
+    Benchmarks/start_skew.py [--seed 1] [--runs 20] [--write docs/scaling.md]
 """
 
 import argparse
 import random
 import statistics
+
+import tables
 
 LEAD = 2.0  # seconds from the moment that all were seen to the start, besides four looks
 
@@ -74,10 +76,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--write", metavar="FILE", help="put the table into this document")
     options = parser.parse_args()
-    print(f"seed {options.seed}, {options.runs} runs each")
-    print("| workers | files take | clocks differ by | apart: median | p99 | most | known to within | late |")
-    print("| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+    lines = ["| workers | files take | clocks differ by | apart: median | p99 | most | known to within | late |",
+             "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"]
     for workers in (2, 10, 100, 1000):
         for delay in (0.001, 0.05, 3):
             for spread in (0.001, 2):
@@ -85,9 +87,12 @@ def main():
                 errors = [error for _ in range(options.runs) for error in run(draw, workers, delay, spread)]
                 apart = sorted(error for error, _, _ in errors)
                 late = sum(is_late for _, _, is_late in errors) / len(errors)
-                print(f"| {workers:,} | {text(delay)} | {text(spread)} | {text(statistics.median(apart))} | "
-                      f"{text(apart[int(0.99 * (len(apart) - 1))])} | {text(apart[-1])} | "
-                      f"{text(statistics.median(bound for _, bound, _ in errors))} | {100 * late:.0f} % |")
+                lines.append(f"| {workers:,} | {text(delay)} | {text(spread)} | {text(statistics.median(apart))} | "
+                             f"{text(apart[int(0.99 * (len(apart) - 1))])} | {text(apart[-1])} | "
+                             f"{text(statistics.median(bound for _, bound, _ in errors))} | {100 * late:.0f} % |")
+                print(lines[-1], flush=True)
+    if options.write:
+        tables.write(options.write, "start skew", "\n".join(lines), f"Benchmarks/start_skew.py --seed {options.seed} --runs {options.runs}")
 
 
 if __name__ == "__main__":

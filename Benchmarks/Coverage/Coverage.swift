@@ -38,6 +38,14 @@ import Statistics
             intervals.append(
                 ["`sweep`, median", "\(runs)", percent(truths[0].said)] + truths.map { percent($0.covered.share) })
         }
+        let sweeps = [2, 4, 12, 40].flatMap { points in
+            [3, 6, 10].map { runs in
+                ["\(points)", "\(runs)"]
+                    + Noise.allCases.map {
+                        percent(BestTruth($0, points: points, runs: runs, draws: draws, seed: seed).toldApart.share)
+                    }
+            }
+        }
         // Each takes thousands of exchanges, or a hundred looks.
         let fewer = max(1, draws / 5)
         let sizes: [(SidesTruth.Design, [Int])] = [
@@ -72,6 +80,7 @@ import Statistics
             "Verdicts of one figure:",
             table(
                 ["command", "runs"] + names.map { "different: \($0)" } + names.map { "same: \($0)" }, verdicts),
+            "`sweep`, points as good as the best that are told from it:", table(["points", "runs"] + names, sweeps),
             "Shapes of equal sides said to differ, at 2.5 % each:", table(["command", "runs"] + names, shapes),
             "`history`, figures without a change in which any look found one:",
             table(["`--level`", "noise"] + counts.map { "by run \($0)" }, alarms),

@@ -10,7 +10,8 @@ import sys
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-BUILD = os.path.join(ROOT, ".build", "release")
+# As the tests have it.
+BUILD = os.environ.get("TESTED_PROGRAMS") or os.path.join(ROOT, ".build", "release")
 PAYLOAD = (
     '{"aps":{"alert":{"title":"Breaking news","subtitle":"follows_RedSox","body":"Late goal decides '
     'the final: story 123456. Tap to read more."},"badge":42,"sound":"default","thread-id":"news",'
@@ -25,7 +26,7 @@ def need(*tools):
             sys.exit(f"{name} is missing: install {package}")
     for name in ("pushload", "mock-apns"):
         if not os.access(os.path.join(BUILD, name), os.X_OK):
-            sys.exit(f"{name} is missing in .build/release: run make build")
+            sys.exit(f"{name} is missing in {BUILD}: run make build")
 
 
 def cpu_of_command(command):

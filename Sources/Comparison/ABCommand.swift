@@ -103,9 +103,13 @@ package struct ABCommand: AsyncParsableCommand, RunFlags {
                 try await ABBinarySide("B", isSelf ? binaryA : binaryB, shared, isSelf ? a : b ?? ""),
             ]
         } else {
-            sides = [
+            let own = [
                 try ABOwnSide("A", a, source, given), try ABOwnSide("B", isSelf ? a : b ?? "", source, given),
             ]
+            if !isSelf, own[0].scenario == own[1].scenario {
+                Console.diagnostic("note: A and B have the same settings: what they differ in is chance\n")
+            }
+            sides = own
         }
         let series = RunSeries()
         let signals = StopSignals { series.stop() }

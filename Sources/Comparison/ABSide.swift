@@ -19,7 +19,7 @@ protocol ABSide {
 struct ABOwnSide: ABSide {
     let name: String
     private let flags: String
-    private let scenario: Scenario
+    let scenario: Scenario
 
     var description: String { flags.isEmpty ? "as given" : flags }
 

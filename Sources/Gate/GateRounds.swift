@@ -38,8 +38,12 @@ struct GateRounds {
         of binary: String, _ scenario: Scenario, in series: RunSeries, ifStopped: String, onOneCore: Bool
     ) async throws {
         let origin = "--base-binary"
+        let program = try await ChildRun(binary, origin: origin)
+        guard scenario.target != nil || FileManager.default.isExecutableFile(atPath: program.mock) else {
+            throw HarnessError("\(origin) \(binary): its mock is missing: expected an executable at \(program.mock)")
+        }
         try await self.init(
-            program: ChildRun(binary, origin: origin), origin: "\(origin) \(binary)", scenario, in: series,
+            program: program, origin: "\(origin) \(binary)", scenario, in: series,
             ifStopped: ifStopped, injectedCPU: 0, onOneCore: onOneCore)
     }
 

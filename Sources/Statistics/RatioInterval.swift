@@ -64,6 +64,9 @@ package struct RatioInterval: Sendable, Equatable {
 
     private static func arePositive(_ values: [Double]) -> Bool { values.allSatisfy { $0 > 0 && $0.isFinite } }
 
+    /// Whether it excludes 1, and covers 90 % or more: what a sweep tells points apart by.
+    package var tellsApart: Bool { coverage >= 0.9 - 1e-9 && (low > 1 || high < 1) }
+
     /// The least share by which the sides can be said to be the same: the true factor lies between 1/(1 + share) and 1 + share,
     /// and of factors outside, at most 5 in 100 are said to lie within. It is what two one-sided tests at 5 % allow (Schuirmann:
     /// A Comparison of the Two One-Sided Tests Procedure and the Power Approach, 1987), by an interval that covers 90 %.

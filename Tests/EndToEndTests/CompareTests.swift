@@ -100,6 +100,11 @@ import Testing
     func noise() throws {
         let finished = try Programs.run("pushload", ["ab", "--self", "-n", "300", "--rounds", "2"])
         #expect(finished.status == 0 && finished.output.contains("noise floor"), "\(finished)")
+        let note = "note: A and B have the same settings: what they differ in is chance\n"
+        #expect(!finished.error.contains(note))
+        let alike = try Programs.run(
+            "pushload", ["ab", "-n", "300", "-m", "50", "--b", "-m 50", "--rounds", "1"])
+        #expect(alike.error.hasPrefix(note), "\(alike)")
         func refusal(_ arguments: [String]) throws -> String {
             let finished = try Programs.run("pushload", ["ab", "-n", "300"] + arguments)
             #expect(finished.status == 64 && finished.output.isEmpty, "\(finished)")

@@ -145,6 +145,11 @@ import Testing
                 == "pushload: --base-binary \(folder.path): a folder; expected a pushload executable\n")
         #expect(try refusal("/bin/true").hasPrefix("pushload: --base-binary /bin/true: not a pushload: "))
         let path = try pretender(folder, "echo 'pushload: no command \"gate-round\"' >&2; exit 64")
+        let mock = folder.path + "/mock-apns"
+        #expect(
+            try refusal(path)
+                == "pushload: --base-binary \(path): its mock is missing: expected an executable at \(mock)\n")
+        try FileManager.default.createSymbolicLink(atPath: mock, withDestinationPath: Programs.path("mock-apns"))
         let none = "pushload: --base-binary \(path): version 0.0.1 makes no round of a gate: "
         #expect(try refusal(path) == none + "no command \"gate-round\"\n")
         _ = try pretender(folder, "echo hello")

@@ -10,7 +10,7 @@ program=.build/debug/fuzz
 export ASAN_OPTIONS=detect_leaks=0 SWIFT_BACKTRACE=enable=no
 runtime=$(swiftc -print-target-info | sed -n 's/.*"runtimeResourcePath": "\(.*\)".*/\1/p')
 build() {
-    swift build --sanitize address -Xswiftc -enable-testing \
+    swift build ${SWIFT_FLAGS:-} --sanitize address -Xswiftc -enable-testing \
         -Xswiftc -sanitize-coverage=edge,indirect-calls,trace-cmp,inline-8bit-counters,pc-table \
         -Xlinker "$runtime/clang/lib/linux/libclang_rt.fuzzer_no_main-$(uname -m).a" -Xlinker -lstdc++
 }

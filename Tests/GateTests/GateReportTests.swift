@@ -40,6 +40,10 @@ import Testing
         #expect(
             GateReport.sentence(gate(.cannotTell, [metric("mock_cpu", .cannotTell, 1.02)])).hasPrefix(
                 "CANNOT TELL: mock CPU a push +2.0 %, of which the interval reaches beyond what is tolerated ("))
+        // Fewer rounds than that never show one.
+        #expect(
+            GateReport.sentence(gate(.cannotTell, [metric("mock_cpu", .cannotTell, 1.02)])).hasSuffix(
+                "a quieter machine may tell; a regression takes 16 or more"))
         var without = metric("mock_cpu", .cannotTell, 0.9998)
         (without.low, without.high) = (nil, nil)
         #expect(

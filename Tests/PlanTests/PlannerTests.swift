@@ -300,6 +300,11 @@ import Testing
         #expect(missed.goals.map(\.held) == [false] && missed.configuration == reached.configuration)
         #expect(missed.warnings.contains { $0.hasPrefix("goal p99 < 50ms is not reached: 100") }, "\(missed.warnings)")
         #expect(throws: Planner.Failure.self) { try plan("accepted >= 99%") }
+        for (goal, sides) in [("p99 > 1s", "< or <="), ("cpu >= 2us", "< or <="), ("rate < 10k", "> or >=")] {
+            #expect(
+                throws: Planner.Failure(description: "goal \"\(goal)\": what is worse reaches it; expected \(sides)")
+            ) { try plan(goal) }
+        }
     }
 
     @Test("What is too short, too small, mixed or without cost is said in one line")

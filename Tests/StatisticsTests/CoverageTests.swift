@@ -66,6 +66,15 @@ import Testing
         #expect(PointTruth(noise, runs: 3, draws: 1, seed: 1).said.map { abs($0 - 0.75) < 1e-12 } == true)
     }
 
+    @Test("Of two equal points with three runs one in ten is told from the best, of many points more", arguments: Noise.allCases)
+    func best(_ noise: Noise) {
+        let shares = [2, 12].map {
+            BestTruth(noise, points: $0, runs: 3, draws: draws, seed: seed).toldApart
+        }
+        #expect(isNear(shares[0], 0.1), "\(noise), seed \(seed): \(shares)")
+        #expect(shares[1].share > 0.1 && shares[1].share < 0.3, "\(noise), seed \(seed): \(shares)")
+    }
+
     @Test(
         "Looked at after each of its first 50 runs, a figure without a change seldom shows one", arguments: [0.05, 0.2])
     func alarms(_ level: Double) {

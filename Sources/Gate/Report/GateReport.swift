@@ -62,6 +62,8 @@ enum GateReport {
                     ? "the interval reaches beyond what is tolerated" : "there is no interval yet")
                 + " (\(against); \(rounds)); "
                 + "more rounds (--budget, --max-rounds) or a quieter machine may tell"
+                + (gate.rounds.count < GateRules.fewestForRegression
+                    ? "; a regression takes \(GateRules.fewestForRegression) or more" : "")
         }
     }
 

@@ -41,8 +41,17 @@ enum Planner {
                     description:
                         "goal \"\(goal.text)\": a plan predicts total, service and round_trip latencies, rate, rss and cpu, and "
                         + "echo.peak")
+            } else if let sides = wrongWay(goal) {
+                throw Failure(
+                    description: "goal \"\(goal.text)\": what is worse reaches it; expected \(sides)")
             }
         }
+    }
+
+    /// What a goal that keeps no plan from being worse should have: a rate is to be at least so high, all else at most.
+    private static func wrongWay(_ goal: Threshold) -> String? {
+        if case .rate = goal.metric { return [.below, .atMost].contains(goal.comparison) ? "> or >=" : nil }
+        return [.above, .atLeast].contains(goal.comparison) ? "< or <=" : nil
     }
 
     private static func isOfEcho(_ goal: Threshold) -> Bool {

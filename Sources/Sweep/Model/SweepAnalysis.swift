@@ -99,10 +99,7 @@ enum SweepAnalysis {
             .sorted { (sign * $0.figure.median, $0.number) < (sign * $1.figure.median, $1.number) }
         guard let best = ranked.first else { return nil }
         let alike = ranked.dropFirst().filter { other in
-            guard let ratio = RatioInterval(best.figure.values, other.figure.values), ratio.coverage > 0.9 - 1e-9 else {
-                return true
-            }
-            return ratio.low <= 1 && ratio.high >= 1
+            RatioInterval(best.figure.values, other.figure.values)?.tellsApart != true
         }
         return .init(point: best.number, alike: alike.map(\.number).sorted())
     }
