@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """How often intervals hold the truth and verdicts are wrong, by drawing figures of which the truth is known.
 
-    Benchmarks/coverage.py [--draws 10000] [--only runs|run] [--write]      # --write: puts the tables into the documents
+    Benchmarks/coverage.py [--draws 10000] [--only runs|sweeps|run] [--write]      # --write: puts the tables into the documents
 
-`runs`: what `compare`, `ab`, `history` and `sweep` say of several runs (Benchmarks/Coverage), in docs/comparing.md. `run`: what a
+`runs`: what `compare`, `ab`, `history` and `sweep` say of several runs (Benchmarks/Coverage), in docs/comparing.md; `sweeps`: how often points
+that are as good as the best are told from it, in docs/sweeps.md. `run`: what a
 run says of its own percentiles (Benchmarks/Sources/RunCoverage), in docs/judging.md. 10,000 draws take some hours of a core.
 """
 
@@ -14,8 +15,9 @@ import subprocess
 from peers.common import ROOT
 from tables import write
 
-PROGRAMS = {"runs": (".build/release/coverage", "docs/comparing.md"),
-            "run": (".build/release/run-coverage", "docs/judging.md")}
+PROGRAMS = {"runs": (".build/release/coverage", [], "docs/comparing.md"),
+            "sweeps": (".build/release/coverage", ["sweeps"], "docs/sweeps.md"),
+            "run": (".build/release/run-coverage", [], "docs/judging.md")}
 
 
 def main():
@@ -24,11 +26,11 @@ def main():
     parser.add_argument("--only", choices=PROGRAMS)
     parser.add_argument("--write", action="store_true", help="put the tables into the documents")
     options = parser.parse_args()
-    for name, (program, document) in PROGRAMS.items():
+    for name, (program, words, document) in PROGRAMS.items():
         if options.only not in (None, name):
             continue
         text = subprocess.run(
-            [os.path.join(ROOT, program), str(options.draws)], check=True, stdout=subprocess.PIPE, text=True).stdout
+            [os.path.join(ROOT, program), str(options.draws), *words], check=True, stdout=subprocess.PIPE, text=True).stdout
         print(text, flush=True)
         if options.write:
             write(os.path.join(ROOT, document), "coverage", text,

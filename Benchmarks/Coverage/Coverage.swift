@@ -4,20 +4,36 @@ import Statistics
 /// Says how often the intervals that `compare`, `ab`, `history` and `sweep` print hold the truth, and how often their verdicts
 /// are wrong, by drawing figures of which the truth is known and giving them to the code that the programs use.
 ///
-///     coverage [DRAWS]      10,000 draws take an hour of one core
+///     coverage DRAWS [sweeps]      10,000 draws take an hour of one core, those of a sweep's best point alone a minute
 ///
-/// `Benchmarks/coverage.py` puts what it prints into docs/comparing.md.
+/// `Benchmarks/coverage.py` puts what it prints into docs/comparing.md and docs/sweeps.md.
 @main enum Coverage {
     static let seed: UInt64 = 20_261_125
     static let runs = [3, 4, 6, 8, 12, 30]
 
     static func main() {
         let arguments = CommandLine.arguments.dropFirst()
-        guard arguments.count <= 1, let draws = Int(arguments.first ?? "10000"), draws > 0 else {
-            FileHandle.standardError.write(Data("coverage: expected [DRAWS]\n".utf8))
+        guard let draws = arguments.first.flatMap({ Int($0) }), draws > 0,
+            arguments.count == 1 || Array(arguments.dropFirst()) == ["sweeps"]
+        else {
+            FileHandle.standardError.write(Data("coverage: expected DRAWS [sweeps]\n".utf8))
             exit(64)
         }
-        print(tables(draws))
+        print(arguments.count == 1 ? tables(draws) : sweeps(draws))
+    }
+
+    /// In how many of 100 a point that is as good as the best is told from it.
+    static func sweeps(_ draws: Int) -> String {
+        let rows = [2, 4, 12, 40].flatMap { points in
+            [3, 6, 10].map { runs in
+                ["\(points)", "\(runs)"]
+                    + Noise.allCases.map {
+                        percent(BestTruth($0, points: points, runs: runs, draws: draws, seed: seed).toldApart.share)
+                    }
+            }
+        }
+        return table(["points", "runs of each"] + Noise.allCases.map(\.rawValue), rows)
+            + "\n\n(\(draws) draws each; seed \(seed).)"
     }
 
     static func tables(_ draws: Int) -> String {
@@ -37,14 +53,6 @@ import Statistics
             let truths = Noise.allCases.map { PointTruth($0, runs: runs, draws: draws, seed: seed) }
             intervals.append(
                 ["`sweep`, median", "\(runs)", percent(truths[0].said)] + truths.map { percent($0.covered.share) })
-        }
-        let sweeps = [2, 4, 12, 40].flatMap { points in
-            [3, 6, 10].map { runs in
-                ["\(points)", "\(runs)"]
-                    + Noise.allCases.map {
-                        percent(BestTruth($0, points: points, runs: runs, draws: draws, seed: seed).toldApart.share)
-                    }
-            }
         }
         // Each takes thousands of exchanges, or a hundred looks.
         let fewer = max(1, draws / 5)
@@ -80,7 +88,6 @@ import Statistics
             "Verdicts of one figure:",
             table(
                 ["command", "runs"] + names.map { "different: \($0)" } + names.map { "same: \($0)" }, verdicts),
-            "`sweep`, points as good as the best that are told from it:", table(["points", "runs"] + names, sweeps),
             "Shapes of equal sides said to differ, at 2.5 % each:", table(["command", "runs"] + names, shapes),
             "`history`, figures without a change in which any look found one:",
             table(["`--level`", "noise"] + counts.map { "by run \($0)" }, alarms),

@@ -18,16 +18,18 @@ package struct ComparedMetric: Sendable {
 
     package static let all: [ComparedMetric] = [
         ComparedMetric(name: "rate", unit: .perSecond, higher: .faster, lower: .slower) {
-            $0.throughput.answered > 0 ? $0.throughput.answered : nil
+            hasRate($0) ? $0.throughput.answered : nil
         },
         // Where nothing is rejected it is the rate.
         ComparedMetric(
             name: "goodput", unit: .perSecond, higher: .faster, lower: .slower,
-            value: { $0.throughput.answered > 0 ? $0.throughput.accepted : nil }, isOfUse: { $0.pushes.rejected > 0 }),
-        cost("client CPU a push", .nanoseconds) { $0.clientCPU },
-        cost("mock CPU a push", .nanoseconds) { $0.mockCPU },
-        cost("allocations a push", .count) { $0.clientAllocations },
-        cost("client peak memory", .bytes) { Double($0.clientMemory) },
+            value: { hasRate($0) ? $0.throughput.accepted : nil }, isOfUse: { $0.pushes.rejected > 0 }),
+        ofPush("client CPU a push", .nanoseconds) { $0.clientCPU },
+        ofPush("mock CPU a push", .nanoseconds) { $0.mockCPU },
+        ofPush("allocations a push", .count) { $0.clientAllocations },
+        ComparedMetric(name: "client peak memory", unit: .bytes, higher: .more, lower: .less) {
+            Double($0.cost.clientMemory)
+        },
         latency("total p50", .total, .p50), latency("total p90", .total, .p90),
         latency("total p99", .total, .p99), latency("total p99.9", .total, .p999),
         latency("round trip p50", .roundTrip, .p50), latency("round trip p99", .roundTrip, .p99),
@@ -38,10 +40,18 @@ package struct ComparedMetric: Sendable {
 
     package static func named(_ name: String) -> ComparedMetric? { all.first { $0.name == name } }
 
-    private static func cost(
+    /// Of a span too short for one there is none; where nothing is answered it is 0.
+    private static func hasRate(_ result: ResultDocument) -> Bool {
+        result.throughput.answered > 0 || result.throughput.windowSeconds > 0
+    }
+
+    /// What an answered push costs, of which there has to be one.
+    private static func ofPush(
         _ name: String, _ unit: FigureUnit, _ value: @escaping @Sendable (ResultDocument.Cost) -> Double?
     ) -> ComparedMetric {
-        ComparedMetric(name: name, unit: unit, higher: .more, lower: .less) { value($0.cost) }
+        ComparedMetric(
+            name: name, unit: unit, higher: .more, lower: .less, value: { $0.hasAnswers ? value($0.cost) : nil },
+            bound: { $0.hasAnswers || value($0.cost) == nil ? nil : "no push was answered" })
     }
 
     private static func latency(

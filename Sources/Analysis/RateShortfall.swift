@@ -75,11 +75,13 @@ package struct RateShortfall: CustomStringConvertible {
         if !generator.limited || service.mean <= unloaded * Double(service.min), let streams = streamLimit(result) {
             return streams
         }
-        if generator.limited { return seeGenerator }
         let silent = result.failures["push_timeout"] ?? 0
         let begun = result.failures["answer_incomplete"] ?? 0
-        let unanswered = silent &+ begun
-        if Double(unanswered) > Double(result.pushes.planned) / 20, unanswered > result.pushes.failed / 2 {
+        let unanswered = Double(silent) + Double(begun)
+        let answered = Double(result.pushes.accepted) + Double(result.pushes.rejected)
+        // A generator that is short of time does not keep most of the answers away.
+        if generator.limited, unanswered <= answered { return seeGenerator }
+        if unanswered > Double(result.pushes.planned) / 20, unanswered > Double(result.pushes.failed) / 2 {
             return [
                 silent > 0 ? "no answer to \(Units.counted(silent, "push")) within the time-out (--timeout)" : nil,
                 begun > 0 ? "only the beginning of an answer to \(Units.counted(begun, "push"))" : nil,
@@ -130,13 +132,15 @@ package struct RateShortfall: CustomStringConvertible {
         guard let connections = number("connections", result), let streams = number("streams", result) else {
             return nil
         }
+        // Where nothing was answered no stream is known to have been held.
         let held = result.latency[.service].mean
+        guard held >= 1, held <= 1e18, result.throughput.windowSeconds >= 0 else { return nil }
         // They begin together, and so they end: a window holds whole rounds of them.
         let rounds = result.throughput.windowSeconds * 1e9 / held
         let part = rounds >= 1 ? rounds.rounded(.down) / rounds...rounds.rounded(.up) / rounds : 1...1
         let asked = (whole: connections * streams, words: "-c times -m")
         for (whole, words) in [asked] + (allowed(result).map { [($0, "no more were open at any time")] } ?? []) {
-            guard held > 0, whole >= 1, whole < 1e15 else { continue }
+            guard whole >= 1, whole < 1e15 else { continue }
             let most = whole / (held / 1e9)
             guard (0.8 * part.lowerBound...1.25 * part.upperBound).contains(result.throughput.answered / most) else {
                 continue

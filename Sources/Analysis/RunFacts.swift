@@ -10,7 +10,8 @@ package enum RunFacts {
             "host": environment.host, "cpu": environment.cpu, "cores": "\(environment.cores)",
             "memory": "\(Units.grouped(environment.memoryBytes)) B", "kernel": environment.kernel,
             "system": environment.system,
-            "commit": environment.commit ?? "none", "engine": result.run.engine, "tls": result.run.tls ?? "none",
+            "workers": "\(max(1, result.workers?.count ?? 1))", "commit": environment.commit ?? "none",
+            "engine": result.run.engine, "tls": result.run.tls ?? "none",
         ]
         for (name, version) in environment.versions { facts["version of \(name)"] = version }
         // By the keys that people give them with; of those that one key sets the one that is in force.

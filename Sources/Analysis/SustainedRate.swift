@@ -8,7 +8,7 @@ package enum SustainedRate {
         let isSaid = goals.contains {
             switch $0.metric {
             case .count(let name, _): ["accepted", "rejected"].contains(name)
-            case .rate(let rate, _): [.accepted, .answered].contains(rate)
+            case .rate(let rate, _): rate == .accepted
             default: false
             }
         }

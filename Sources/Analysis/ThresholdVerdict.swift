@@ -64,7 +64,7 @@ package struct ThresholdVerdict: Sendable, Equatable {
             return result.throughput.offered.flatMap { $0 > 0 ? value / $0 : nil }
         case .memory("rss"): return result.isPartial ? nil : Double(result.cost.clientMemory)
         case .memory: return result.cost.mockMemory.map { Double($0) }
-        case .cpu: return result.isPartial ? nil : result.cost.clientCPU
+        case .cpu: return result.isPartial || !result.hasAnswers ? nil : result.cost.clientCPU
         case .echo(let name, let isShare):
             guard let echo = result.echo, let count = count(name, echo) else { return nil }
             guard isShare else { return Double(count) }

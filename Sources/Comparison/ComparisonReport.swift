@@ -84,11 +84,11 @@ enum ComparisonReport {
     static func noise(_ comparison: ComparisonDocument, on picture: TextPicture = .plain) -> String {
         let rows: [[String]] = comparison.metrics.compactMap { metric in
             guard let low = metric.low, let high = metric.high, low > 0 else { return nil }
-            return [Written.title(metric.name), "\(Units.fixed(((high / low).squareRoot() - 1) * 100, places: 1)) %"]
+            return [Written.title(metric.name), "\(Units.fixed((max(high, 1 / low) - 1) * 100, places: 1)) %"]
         }
         guard !rows.isEmpty else { return "\nnoise floor: not known; it takes two rounds and more (--rounds)\n" }
         var table = TextTable()
-        table.add(["noise floor", "half-width"])
+        table.add(["noise floor", "up to"])
         for row in rows { table.add(row) }
         return "\n" + table.lines(width: picture.width).joined(separator: "\n") + "\n"
     }

@@ -49,25 +49,39 @@ struct GateOutput: ParsableArguments {
         }
     }
 
+    /// What was measured is shown first, and each file written though another one cannot be.
     func write(_ gate: GateDocument, failsWhenUnsure: Bool) throws(HarnessError) {
-        do throws(ResultError) {
-            if let markdown { try ResultFile.write(Array(GateMarkdown.text(gate).utf8), to: markdown) }
-            if let junit {
+        var problems: [String] = []
+        func attempt(_ work: () throws(ResultError) -> Void) {
+            do throws(ResultError) { try work() } catch { problems.append(error.description) }
+        }
+        attempt { () throws(ResultError) in
+            Console.output(
+                json
+                    ? String(decoding: try GateFile.encode(gate), as: UTF8.self)
+                    : GateReport.text(gate, on: Console.picture))
+        }
+        if let markdown {
+            attempt { () throws(ResultError) in
+                try ResultFile.write(Array(GateMarkdown.text(gate).utf8), to: markdown)
+            }
+        }
+        if let junit {
+            attempt { () throws(ResultError) in
                 try ResultFile.write(Array(GateJUnit.text(gate, failsWhenUnsure: failsWhenUnsure).utf8), to: junit)
             }
-            if json {
-                Console.output(String(decoding: try GateFile.encode(gate), as: UTF8.self))
-            } else {
-                Console.output(GateReport.text(gate, on: Console.picture))
-            }
-        } catch {
-            throw HarnessError(error.description, .unwritable)
         }
-        guard isForGitHub else { return }
-        // Actions reads commands from both; with --json, standard output is for the document.
-        let annotations = GitHubAnnotations.text(gate, failsWhenUnsure: failsWhenUnsure)
-        if json { Console.diagnostic(annotations) } else { Console.output(annotations) }
-        if let summary { try append(GateMarkdown.text(gate), to: summary) }
+        if isForGitHub {
+            // Actions reads commands from both; with --json, standard output is for the document.
+            let annotations = GitHubAnnotations.text(gate, failsWhenUnsure: failsWhenUnsure)
+            if json { Console.diagnostic(annotations) } else { Console.output(annotations) }
+            if let summary {
+                do throws(HarnessError) { try append(GateMarkdown.text(gate), to: summary) } catch {
+                    problems.append(error.description)
+                }
+            }
+        }
+        guard problems.isEmpty else { throw HarnessError(problems.joined(separator: "\n"), .unwritable) }
     }
 
     private var isForGitHub: Bool { github || ProcessInfo.processInfo.environment["GITHUB_ACTIONS"] == "true" }

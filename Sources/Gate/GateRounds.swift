@@ -32,10 +32,13 @@ struct GateRounds {
 
     /// Rounds of another build.
     ///
-    /// - Parameter binary: its pushload; the mock beside it is its own.
+    /// - Parameters:
+    ///   - binary: its pushload; the mock beside it is its own.
+    ///   - given: keys of settings that it is told though they may be this build's defaults.
     /// - Throws: one line when it is no pushload.
     init(
-        of binary: String, _ scenario: Scenario, in series: RunSeries, ifStopped: String, onOneCore: Bool
+        of binary: String, _ scenario: Scenario, given: Set<String>, in series: RunSeries, ifStopped: String,
+        onOneCore: Bool
     ) async throws {
         let origin = "--base-binary"
         let program = try await ChildRun(binary, origin: origin)
@@ -43,13 +46,13 @@ struct GateRounds {
             throw HarnessError("\(origin) \(binary): its mock is missing: expected an executable at \(program.mock)")
         }
         try await self.init(
-            program: program, origin: "\(origin) \(binary)", scenario, in: series,
+            program: program, origin: "\(origin) \(binary)", scenario, given: given, in: series,
             ifStopped: ifStopped, injectedCPU: 0, onOneCore: onOneCore)
     }
 
     private init(
-        program: ChildRun, origin: String?, _ scenario: Scenario, in series: RunSeries, ifStopped: String,
-        injectedCPU: UInt64, onOneCore: Bool
+        program: ChildRun, origin: String?, _ scenario: Scenario, given: Set<String> = [], in series: RunSeries,
+        ifStopped: String, injectedCPU: UInt64, onOneCore: Bool
     ) async throws {
         guard !onOneCore || scenario.pin == nil && !scenario.mockIsGiven("--pin") else {
             throw HarnessError("pin: a gate keeps client and mock to one core; leave it out, or give --all-cores")
@@ -59,7 +62,7 @@ struct GateRounds {
         self.series = series
         self.ifStopped = ifStopped
         order = try JSONEncoder().encode(
-            GateRoundOrder(scenario: Self.asked(scenario), injectedCPU: injectedCPU, onOneCore: onOneCore))
+            GateRoundOrder(scenario: Self.asked(scenario, given), injectedCPU: injectedCPU, onOneCore: onOneCore))
     }
 
     /// `--version` of the program, and the path of its executable.
@@ -68,9 +71,11 @@ struct GateRounds {
 
     /// Only what was asked for: a build that is older does not know every setting, and one whose defaults are others is to be
     /// held to them.
-    private static func asked(_ scenario: Scenario) -> [String: JSONValue] {
+    private static func asked(_ scenario: Scenario, _ given: Set<String>) -> [String: JSONValue] {
         let usual = ScenarioSettings.write(Scenario())
-        return ScenarioSettings.write(scenario).filter { usual[$0.key] != $0.value }
+        return ScenarioSettings.write(scenario).filter {
+            usual[$0.key] != $0.value || given.contains(SettingWords.key($0.key))
+        }
     }
 
     /// - Parameter isFirst: what is wrong with a program of another build shows itself here.

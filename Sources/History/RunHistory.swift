@@ -187,8 +187,8 @@ enum RunHistory {
                 in: RunOrder(before: sides.before.count, after: sides.after.count))
             let verdict: FigureVerdict =
                 after > before ? metric.higher : after < before ? metric.lower : .noDifference
-            // What later changes have taken back by half or more is over.
-            let left = ((segments.last?.median ?? after) - before) / (after - before)
+            // What later changes have taken back by half or more, at any time, is over.
+            let left = segments[(index + 1)...].map { ($0.median - before) / (after - before) }.min() ?? 1
             return HistoryDocument.Change(
                 run: places[found.starts[index]], before: before, after: after,
                 ratio: interval?.ratio, low: interval?.low, high: interval?.high, coverage: interval?.coverage,

@@ -2,11 +2,12 @@ import Foundation
 import Synchronization
 
 /// The Mann–Whitney U test, two-sided: does one sample tend to larger values? (Mann, Whitney: On a Test of Whether one of Two
-/// Random Variables is Stochastically Larger than the Other, 1947.) Of at most `mostExact` values all ways to divide them between
+/// Random Variables is Stochastically Larger than the Other, 1947.) Of at most `mostExact` pairs all ways to divide the values between
 /// the sides are counted, tied ones as they are; beyond them the normal approximation, corrected for ties and continuity.
 package struct MannWhitney: Sendable, Equatable {
-    /// Of both samples together. With more the approximation is as good: of 30 and 30 values, p = 0.05 within 0.0003.
-    package static let mostExact = 60
+    /// One of each sample. Of more, on sides that are alike, the approximation is as good: of 30 and 30 values, p = 0.05 within 0.0003. Of
+    /// 3 and 58 it was 80 times too large where all of one side lay below the other.
+    package static let mostExact = 1000
 
     /// Pairs in which A's value is the larger one; ties count one half. 0 … sizes multiplied.
     package let u: Double
@@ -25,7 +26,7 @@ package struct MannWhitney: Sendable, Equatable {
         self.u = u
         delta = 1 - 2 * u / (n * m)
         let ties = Self.tieSizes(a + b)
-        isExact = a.count + b.count <= Self.mostExact
+        isExact = a.count * b.count <= Self.mostExact
         let smaller = min(u, n * m - u)
         if isExact, !ties.isEmpty {
             p = a.count <= b.count ? Self.tiedP(a, b) : Self.tiedP(b, a)
@@ -80,7 +81,7 @@ package struct MannWhitney: Sendable, Equatable {
         package init(_ n: Int, _ m: Int) {
             mean = Double(n) * Double(m) / 2
             deviation = (mean / 6 * Double(n + m + 1)).squareRoot()
-            sums = n + m <= MannWhitney.mostExact ? RankTail.shares(MannWhitney.ways(n, m)) : []
+            sums = n * m <= MannWhitney.mostExact ? RankTail.shares(MannWhitney.ways(n, m)) : []
         }
 
         /// The chance of a U at or below `most`.

@@ -84,7 +84,9 @@ struct SweepSession {
             var missing: [SweepJob] = []
             for job in schedule.jobs(rung: rung, points: points) {
                 let run = try Self.makeRun(try Self.scenario(plan, job))
-                let kept = try store.read(job.folder, settings: run.settings) { Console.diagnostic("\($0)\n") }
+                let kept = try store.read(job.folder, version: plan.version, settings: run.settings) {
+                    Console.diagnostic("\($0)\n")
+                }
                 switch kept {
                 case nil: missing.append(job)
                 case .result(let result): runs.add(.result(result), of: job)

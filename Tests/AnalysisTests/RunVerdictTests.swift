@@ -315,6 +315,14 @@ import Testing
             RunVerdict(result).problems.first
                 == "rate not reached: 1,200/s sent of 20,000/s due (6.0 %): 100 streams (-c times -m), each held 80.0 ms on "
                 + "average, carry 1,250/s")
+        // Nothing was answered: nothing is known of how long streams are held.
+        for mean in [0, 1e-300, -1, .infinity, .nan] {
+            var silent = result
+            (silent.latency[.service].min, silent.latency[.service].mean) = (0, mean)
+            #expect(RunVerdict(silent).problems.first?.hasSuffix("the generator was a limit, see there") == true)
+            silent.generator.limited = false
+            #expect(RunVerdict(silent).problems.first?.contains("streams were not free in time") == true)
+        }
         // Fewer than were asked for: the target allows no more. They began together, and only one round of them had the time.
         var fewer = result
         fewer.scenario["streams"] = .number(20_000)

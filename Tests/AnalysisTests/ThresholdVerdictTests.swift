@@ -105,6 +105,15 @@ import Testing
         #expect(try !verdict("rate >= 0.98 * target", closed).isHeld)
     }
 
+    @Test("Where no push was answered none has a cost, and no threshold for it holds")
+    func costs() throws {
+        var result = UnansweredRun.make(accepted: 0, unanswered: 1200)
+        result.cost.clientCPU = 0
+        #expect(try verdict("cpu < 2us", result).description == "cpu < 2us: the run has no such figure")
+        result.pushes.rejected = 1
+        #expect(try verdict("cpu < 2us", result).isHeld)
+    }
+
     @Test("What a partial result does not know holds no threshold")
     func partial() throws {
         var result = UnansweredRun.make()
@@ -131,7 +140,7 @@ import Testing
         arguments: [
             ("p99 < 50ms", "goodput"), ("p99 < 50ms && failed == 0", "goodput"), ("sent_rate > 5", "goodput"),
             ("accepted >= 90%", "rate"), ("p99 < 1s && rejected < 10%", "rate"), ("goodput > 5k", "rate"),
-            ("rate > 5k", "rate"),
+            ("rate > 5k", "goodput"), ("rate >= 0.98 * target", "goodput"),
         ])
     func sustained(_ goal: String, _ rate: String) throws {
         let goals = try Threshold.list(parsing: goal)

@@ -29,13 +29,16 @@ import Testing
         ComparisonReport.verdict(metric, comparison(.groups, margin: margin))
     }
 
-    @Test("The noise floor is half of an interval's width in factors, and not known without one")
+    @Test("The noise floor is the end of an interval that is further from 1, and not known without one")
     func noise() {
         #expect(ComparisonReport.noise(comparison(.rounds)).contains("noise floor: not known"))
         var wide = metric(.same, [1], [1], ratio: 1)
         (wide.low, wide.high) = (0.5, 2)
         let text = ComparisonReport.noise(comparison(.rounds, [wide, metric(.same, [1], [1], ratio: 1)]))
-        #expect(text.contains("total p99       100.0 %") && text.split(separator: "\n").count == 2, "\(text)")
+        #expect(text.contains("total p99     100.0 %") && text.split(separator: "\n").count == 2, "\(text)")
+        // One that does not hold 1.
+        (wide.low, wide.high) = (0.5, 0.8)
+        #expect(ComparisonReport.noise(comparison(.rounds, [wide])).contains("100.0 %"))
     }
 
     @Test("Each verdict in words, with the size of what was seen or could have been")

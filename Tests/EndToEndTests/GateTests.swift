@@ -169,6 +169,10 @@ import Testing
         #expect(older.status == 99 && older.output.contains("REGRESSION: client CPU a push +"), "\(older)")
         let order = try String(contentsOfFile: folder.path + "/order", encoding: .utf8)
         #expect(order.contains("\"streams\":50") && order.contains("\"pushes\":200") && !order.contains("engine"))
+        // What is this build's default is told, too, where somebody named it.
+        _ = try gate(path, ["-m", "1000", "--set", "send_batch=64KiB"])
+        let named = try String(contentsOfFile: folder.path + "/order", encoding: .utf8)
+        #expect(named.contains("\"streams\":1000") && named.contains("\"send_batch\":65536"), "\(named)")
         for (flags, problem) in [
             (["--baseline", "b.json"], "--baseline and --base-binary: expected one of them"),
             (["--update"], "--update makes a baseline: it goes with --baseline, not --base-binary"),

@@ -28,7 +28,9 @@ import Testing
             statuses: [0, 1]),
     ]
 
-    @Test("A table is measured, shortened, and stands where it belongs, with the command, commit and machine", arguments: makers)
+    @Test(
+        "A table is measured, shortened, and stands where it belongs, with the command, commit and machine",
+        arguments: makers)
     func written(_ maker: Maker) throws {
         let folder = try OutputFolder.made()
         let document = folder.path + "/page.md"
@@ -41,7 +43,8 @@ import Testing
         var words = maker.words.replacing("CALIBRATIONS", with: calibrations).split(separator: " ").map(String.init)
         words[0] = Self.root + "/Benchmarks/" + words[0]
         let finished = try Programs.run(
-            "/usr/bin/env", ["TESTED_PROGRAMS=\(Programs.folder.path)", "PYTHONDONTWRITEBYTECODE=1", "python3"] + words
+            "/usr/bin/env",
+            ["TESTED_PROGRAMS=\(Programs.folder.path)", "PYTHONDONTWRITEBYTECODE=1", "python3"] + words
                 + ["--write", document])
         #expect(maker.statuses.contains(finished.status), "\(finished)")
         let lines = try String(contentsOfFile: document, encoding: .utf8).split(separator: "\n").map(String.init)
@@ -50,7 +53,9 @@ import Testing
         #expect(lines.count { $0.hasPrefix("|") } - 2 * tables == maker.rows, "\(lines)")
         #expect(
             lines.first == "before" && lines.last == "after" && !lines.contains("old")
-                && lines.contains { $0.wholeMatch(of: /Made by `Benchmarks\/.+`: commit .+, \d{4}-\d\d-\d\d, .+ cores, Linux .+/) != nil },
+                && lines.contains {
+                    $0.wholeMatch(of: /Made by `Benchmarks\/.+`: commit .+, \d{4}-\d\d-\d\d, .+ cores, Linux .+/) != nil
+                },
             "\(lines)")
     }
     @Test("Every measured table of the documents says what made it, of which commit and on which machine")

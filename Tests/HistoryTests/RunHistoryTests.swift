@@ -27,6 +27,35 @@ import Testing
         } catch { return error.description }
     }
 
+    @Test("What was taken back is over, though the same comes again")
+    func again() throws {
+        let twelve = calm + calm.prefix(4)
+        let slow = twelve.map { $0 * 0.5 }
+        let history = try RunHistory.make(runs(twelve + slow + twelve + slow))
+        let rate = try #require(history.series[0].metrics.first { $0.name == "rate" })
+        #expect(rate.changes.map(\.isWorse) == [false, false, true], "\(rate.changes)")
+    }
+
+    @Test("A server that stops answering is slower; of pushes without an answer there is no cost")
+    func silent() throws {
+        let history = try RunHistory.make(
+            runs(calm + calm).enumerated().map { index, run in
+                guard index < 8 else { return run }
+                var silent = run.result
+                (silent.pushes.accepted, silent.pushes.failed) = (0, 9)
+                silent.throughput = .init(windowSeconds: 1, answered: 0)
+                silent.cost.clientCPU = 0
+                return (run.path, silent)
+            })
+        let rate = try #require(history.series[0].metrics.first { $0.name == "rate" })
+        let change = try #require(rate.changes.first)
+        #expect(change.run == 8 && change.verdict == .slower && change.isWorse && change.after == 0, "\(rate)")
+        let cost = try #require(history.series[0].metrics.first { $0.name == "client CPU a push" })
+        #expect(cost.changes.isEmpty && cost.values.suffix(8).allSatisfy { $0 == nil })
+        #expect(history.leftOut.contains { $0.reason == "client CPU a push is not known, no push was answered" })
+        #expect(HistoryReport.text(history).contains("slower"))
+    }
+
     @Test("A planted change is found in every figure, with both medians, their ratio and what it means")
     func change() throws {
         let history = try RunHistory.make(runs(calm + calm.map { $0 * 1.5 }))

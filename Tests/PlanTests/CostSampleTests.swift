@@ -1,5 +1,7 @@
 import Foundation
 import Results
+import SampleRuns
+import Scenarios
 import Testing
 
 @testable import Plan
@@ -35,6 +37,31 @@ import Testing
         try write()
         let error = #expect(throws: ResultError.self) { try PlanFile.readCalibration(path) }
         #expect(error?.description == "\(path): samples[0].\(field): no such number can have been measured")
+    }
+
+    @Test(
+        "A run whose rate changed by stages says nothing of a rate; what else changes a push's cost is kept and warned of"
+    )
+    func others() throws {
+        var results = (0..<2).map { SampleRun.make("\($0)", 1) }
+        for index in results.indices {
+            results[index].pushes.accepted = 200_000
+            results[index].scenario["send_batch"] = .integer(index == 0 ? 1024 : 65_536)
+            #expect(CostSample.problem(results[index]) == nil)
+        }
+        let samples = results.map { CostSample($0, roundTrip: 0) }
+        #expect(samples.map(\.others) == [["send_batch": "1KiB"], ["send_batch": "64KiB"]])
+        var question = PlanQuestion()
+        (question.pushes, question.within) = (100_000, 10e9)
+        let plan = try Planner.plan(question, samples: samples, origin: "x")
+        #expect(plan.warnings.contains("the runs differ in send_batch: 1KiB; 64KiB; their costs are mixed"))
+        #expect(CostSample.costly.isSubset(of: ScenarioKey.allNames))
+        results[0].scenario["stages"] = .array([])
+        #expect(CostSample.problem(results[0]) == nil)
+        results[0].scenario["stages"] = .array([.string("burst 100k")])
+        #expect(CostSample.problem(results[0])?.hasPrefix("its rate changed by stages") == true)
+        results[1].retries.attempts = 2001
+        #expect(CostSample.problem(results[1])?.hasPrefix("2,001 attempts were sent again") == true)
     }
 
     @Test(

@@ -26,6 +26,26 @@ import Testing
         #expect(abs(mean - (noise == .correlated ? 0.287 : 0)) < 0.01, "\(mean)")
     }
 
+    @Test(
+        "Runs over links of several lengths are no repetitions of each other; drawn ones take as long besides the link")
+    func links() {
+        // Over no link the answers scatter by half, over a link by 0.1 ms of it.
+        let runs = (0..<12).flatMap { round -> [CostSample] in
+            let more = Double(round % 3)
+            return [
+                sample("a\(round)", service: 2e6 * (1 + more / 4)),
+                sample("b\(round)", rtt: 20_000_000, service: 20.1e6 + 0.02e6 * more),
+                sample("c\(round)", rtt: 80_000_000, service: 80.1e6 + 0.02e6 * more),
+            ]
+        }
+        let drawn = CostModel.drawn(from: runs)
+        var random = SplitMix(seed: 3)
+        for run in (0..<200).flatMap({ _ in drawn.draw(&random) }) where run.roundTrip > 0 {
+            let besides = run.service - Double(run.roundTrip)
+            #expect(besides > 0.05e6 && besides < 0.3e6, "\(run)")
+        }
+    }
+
     @Test("Of few pairs of neighbours it is the usual one, and it has a largest")
     func bounds() {
         var random = SplitMix(seed: 5)

@@ -66,7 +66,9 @@ import Testing
         #expect(PointTruth(noise, runs: 3, draws: 1, seed: 1).said.map { abs($0 - 0.75) < 1e-12 } == true)
     }
 
-    @Test("Of two equal points with three runs one in ten is told from the best, of many points more", arguments: Noise.allCases)
+    @Test(
+        "Of two equal points with three runs one in ten is told from the best, of many points more",
+        arguments: Noise.allCases)
     func best(_ noise: Noise) {
         let shares = [2, 12].map {
             BestTruth(noise, points: $0, runs: 3, draws: draws, seed: seed).toldApart

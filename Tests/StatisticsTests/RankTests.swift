@@ -31,6 +31,16 @@ import Testing
         #expect(isClose(MannWhitney([1, 2, 3, 9, 9], [4, 5, 6, 7, 8])?.p, 0.6349206349206349))
     }
 
+    @Test("Few values beside many are counted: all below, or above, is the smallest p there can be")
+    func unbalanced() {
+        // mannwhitneyu([1, 2, 3], range(4, 62), method="exact")
+        for (few, many) in [(3, 58), (3, 300), (2, 61)] {
+            let test = MannWhitney((1...few).map(Double.init), (10..<10 + many).map(Double.init))
+            #expect(test?.isExact == true && isClose(test?.p, MannWhitney.smallestP(few, many)), "\(few), \(many)")
+        }
+        #expect(isClose(MannWhitney.smallestP(3, 58), 2 / 35_990.0))
+    }
+
     @Test("With many values, the normal approximation gives SciPy's p-values")
     func approximate() {
         // a = [((i * 37) % 101) / 7 for i in range(40)], b = [((i * 53) % 97) / 6 + 2 for i in range(35)]

@@ -124,6 +124,25 @@ import Testing
         #expect(outcome.best == .init(point: 2, alike: [0]))
     }
 
+    @Test(
+        "While the last rung is not finished, or where all of it went wrong, no point is the best: none that was dropped"
+    )
+    func unfinishedRung() throws {
+        let plan = try SweepScheduleTests.plan(["streams=1,2,3"]) { ($0.method, $0.repeats) = (.halving, 1) }
+        var sweep = SweepRuns()
+        for (point, rate) in [(0, 900.0), (1, 500), (2, 600)] {
+            sweep.add(.result(result("\(point)", rate: rate)), of: SweepJob(point: point, repetition: 1))
+        }
+        // Of one of both there is a run, and it failed.
+        sweep.add(.failure("gone"), of: SweepJob(point: 0, repetition: 1, rung: 1))
+        let outcome = SweepAnalysis.make(plan, SweepSchedule(plan), sweep, isFinished: false)
+        #expect(outcome.points.map(\.rung) == [1, 0, 0] && outcome.best == nil, "\(outcome.points)")
+        #expect(
+            SweepReport.best(outcome) == [
+                "best by rate (answered): none, no point of the last rung has all its runs without a problem"
+            ])
+    }
+
     @Test("A point whose p99 is only known from below is not the best by it, nor on the front, and a note says why")
     func censored() throws {
         let unanswered = (1...3).map { number -> ResultDocument? in

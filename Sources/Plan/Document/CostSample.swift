@@ -1,3 +1,4 @@
+import Analysis
 import Measurement
 import Results
 
@@ -47,6 +48,9 @@ struct CostSample: Codable, Sendable, Equatable {
     @AddedLater var spreadsAnswers: Bool? = nil
     /// Where another server than the bundled mock was; nil: it was that, or an older calibration.
     @AddedLater var target: String? = nil
+
+    /// Settings that change what a push costs, and of which a plan does not know; of runs, and in no calibration.
+    var others: [String: String] = [:]
 
     /// As warnings name it.
     var server: String { isBundledMock ? "the bundled mock" : target ?? "another" }
@@ -110,6 +114,13 @@ struct CostSample: Codable, Sendable, Equatable {
 }
 
 extension CostSample {
+    /// Keys of settings that change what a push costs the client, beside those that a plan knows.
+    static let costly: Set = [
+        "ciphersuites", "device_file", "encoder_table", "header_table", "huffman", "ktls", "max_frame", "measure",
+        "nodelay", "pacing", "pin", "plaintext", "profile", "read_batch", "registrations", "send_batch", "sign_policy",
+        "template", "templates", "tls_max",
+    ]
+
     /// - Parameters:
     ///   - roundTrip: the scenario's `rtt`, read.
     ///   - keepsMemory: false when the process made other runs before.
@@ -160,6 +171,7 @@ extension CostSample {
         self.totals = totals
         spreadsAnswers = isBundled && isSpread
         if opened >= 10 * connections { pushesPerConnection = answered / opened }
+        others = RunFacts.of(result).filter { Self.costly.contains($0.key) }
         if opened > 0 { handshake = result.cost.clientHandshakes.map { Double($0) / opened } }
         target = isBundled ? nil : result.run.target
     }

@@ -12,7 +12,7 @@ struct CostModel: Sendable {
         init(_ sample: CostSample) {
             numbers = [
                 Double(sample.threads), Double(sample.connections), Double(sample.streams),
-                sample.hasLink ? 1 : 0, sample.isSingle ? 1 : 0, sample.isSpread ? 1 : 0,
+                Double(sample.roundTrip), sample.isPlain ? 1 : 0, sample.isSingle ? 1 : 0, sample.isSpread ? 1 : 0,
                 sample.makesConnections ? 1 : 0,
                 ((sample.pace ?? 0) / 100).rounded(), Double(sample.mockThreads ?? 0),
             ]

@@ -43,6 +43,17 @@ extension CostSample {
         guard pushes.accepted >= fewestPushes else {
             return refusal("\(Units.grouped(pushes.accepted)) pushes were accepted", Units.grouped(fewestPushes))
         }
+        if let workers = result.workers, workers.count > 1 {
+            return "it is of \(workers.count) workers; a cost takes a run of one"
+        }
+        guard Double(result.retries.attempts) <= (1 - leastAccepted) * begun else {
+            return refusal(
+                "\(Units.grouped(result.retries.attempts)) attempts were sent again",
+                "\(Units.fixed(leastAccepted * 100, places: 0)) % of pushes that are sent once")
+        }
+        if case .array(let stages)? = result.scenario["stages"], !stages.isEmpty {
+            return "its rate changed by stages; what a push costs at a rate takes one that is held (--rate)"
+        }
         let cpu = result.cost.clientCPU * (Double(pushes.accepted) + Double(pushes.rejected))
         guard cpu >= leastCPU else {
             return refusal(

@@ -5,7 +5,8 @@ import Statistics
 /// differ by is taken from all settings together, as the two or three runs of one say little about it. A run resembles the one before
 /// it as much as those that were measured do.
 struct DrawnSamples {
-    /// Logarithms of a run's figures, less their means over its setting: of client CPU, mock CPU, rate and service.
+    /// Logarithms of a run's figures, less their means over its setting: of client CPU, mock CPU, rate and what an answer takes besides
+    /// the link.
     private typealias Residual = SIMD4<Double>
 
     private struct Group {
@@ -49,7 +50,8 @@ struct DrawnSamples {
         for place in groups.indices where !groups[place].runs.isEmpty {
             let runs = groups[place].runs
             let figures = [
-                runs.map(\.clientCPU), runs.map { $0.mockCPU ?? 0 }, runs.map(\.perSecond), runs.map(\.service),
+                runs.map(\.clientCPU), runs.map { $0.mockCPU ?? 0 }, runs.map(\.perSecond),
+                runs.map { $0.service - Double($0.roundTrip) },
             ]
             groups[place].memories = runs.compactMap(\.clientMemory)
             groups[place].knowsMock = runs.allSatisfy { $0.mockCPU != nil }
@@ -97,7 +99,8 @@ struct DrawnSamples {
             drawn.clientCPU = group.medians[0] * exp(residual[0])
             if group.knowsMock { drawn.mockCPU = group.medians[1] * exp(residual[1]) }
             drawn.perSecond = group.medians[2] * exp(residual[2])
-            drawn.service = group.medians[3] * exp(residual[3])
+            let besides = group.medians[3]
+            drawn.service = Double(drawn.roundTrip) + (besides > 0 ? besides * exp(residual[3]) : besides)
             return drawn
         }
     }

@@ -16,6 +16,12 @@ enum PlanWarnings {
         mixed("engine", \.engine)
         mixed("version", \.version)
         mixed("machine", \.machine)
+        let runs = samples.filter { !$0.others.isEmpty }
+        for key in Set(runs.flatMap(\.others.keys)).sorted() {
+            let values = Set(runs.map { $0.others[key] ?? "none" }).sorted()
+            guard values.count > 1 else { continue }
+            warnings.append("the runs differ in \(key): \(values.joined(separator: "; ")); their costs are mixed")
+        }
         let servers = Set(samples.map(\.server)).sorted()
         if servers.count > 1 {
             warnings.append(

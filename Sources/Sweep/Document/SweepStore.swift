@@ -72,9 +72,9 @@ struct SweepStore: Sendable {
     /// What is there of a run; nil when it is to be made. A file that cannot be used is moved aside, not deleted.
     ///
     /// - Parameter warning: told what was moved aside.
-    /// - Throws: when it is a run of other settings.
+    /// - Throws: when it is a run of other settings, or of another version of pushload.
     func read(
-        _ run: String, settings: [String: JSONValue], warning: (String) -> Void
+        _ run: String, version: String, settings: [String: JSONValue], warning: (String) -> Void
     ) throws(HarnessError) -> Kept? {
         let path = "\(folder)/\(run)/result.json"
         if FileManager.default.fileExists(atPath: path) {
@@ -83,6 +83,12 @@ struct SweepStore: Sendable {
             do throws(ResultError) { result = try ResultFile.read(path) } catch { problem = error.description }
             if let result, !result.run.interrupted {
                 try check(result.scenario, settings, path)
+                let made = result.environment.versions["pushload"]
+                guard made == nil || made == version else {
+                    throw HarnessError(
+                        "\(path): a run of version \(made ?? ""), the sweep is of \(version); the runs of two versions do not go "
+                            + "together, move it away")
+                }
                 return .result(result)
             }
             warning(try moveAside(path, problem))

@@ -27,7 +27,7 @@ enum SweepAnalysis {
             axes: plan.axes.map {
                 .init(name: $0.name, labels: $0.values.map(\.label), numbers: $0.numbers, isTime: $0.isTime)
             },
-            points: points, best: best(fit, plan.search.goal), front: front(fit),
+            points: points, best: best(points, plan.search.goal), front: front(fit),
             notes: (isFinished ? [] : [unfinished]) + notes(points, plan, results))
     }
 
@@ -92,9 +92,10 @@ enum SweepAnalysis {
 
     static func best(_ points: [SweepDocument.Point], _ goal: SweepSearch.Goal) -> SweepDocument.Best? {
         let sign = goal.isHigherBetter ? -1.0 : 1.0
-        // Of halving, only those of the last rung were run for as long as the best.
+        // Of halving, only those of the last rung were run for as long as the best; while it is not finished, or where all of it went
+        // wrong, there is none.
         let last = points.map(\.rung).max() ?? 0
-        let ranked = points.filter { $0.rung == last }
+        let ranked = points.filter { $0.rung == last && $0.isCompared }
             .compactMap { point in goal.figure(point).map { (number: point.number, figure: $0) } }
             .sorted { (sign * $0.figure.median, $0.number) < (sign * $1.figure.median, $1.number) }
         guard let best = ranked.first else { return nil }

@@ -41,7 +41,10 @@ enum SweepReport {
         let goal = goal(document)
         guard let best = document.best, let point = document.point(numbered: best.point),
             let figure = goal.value(point)
-        else { return ["best by \(Written.title(document.goal)): none, no point has all its runs without a problem"] }
+        else {
+            let point = document.points.contains { $0.rung > 0 } ? "no point of the last rung" : "no point"
+            return ["best by \(Written.title(document.goal)): none, \(point) has all its runs without a problem"]
+        }
         var line =
             "best by \(Written.title(document.goal)): \(name(best.point, document)), \(goal.written(figure.median))"
         if let low = figure.low, let high = figure.high, let coverage = figure.coverage {
