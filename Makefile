@@ -9,9 +9,8 @@ SWIFT_SOURCES := Package.swift Sources Tests mock-apns Benchmarks/Package.swift 
 	Benchmarks/peers/nio/Package.swift Benchmarks/peers/nio/Sources
 PREFIX ?= /usr/local
 ARGS ?= -n 1M
-# Of debug builds (.ci/run sets them). The search for tests of XCTest, of which there are none, wants to find an index, be it empty.
+# Of debug builds (.ci/run sets them).
 SWIFT_FLAGS ?=
-INDEX := $(shell uname -m)-unknown-linux-gnu/debug/index/store
 FIRST ?= 1
 SEEDS ?= 2000
 SECONDS ?= 600
@@ -56,7 +55,6 @@ test-deb: deb ## that package in a bare Debian, by the steps of the Dockerfile: 
 	$(SUDO) packaging/test-deb .build/deb/*.deb
 
 test: test-deps build ## every test; those of the programs take them as released
-	@mkdir -p .build/$(INDEX)
 	TESTED_PROGRAMS=$(CURDIR)/.build/release swift test $(SWIFT_FLAGS)
 
 newcomer: build ## a new user's first hour with the release build: a table of what came out otherwise
@@ -98,7 +96,6 @@ lint: ## fail where a source is not formatted
 	swift format lint --strict --recursive $(SWIFT_SOURCES)
 
 example-package: deps ## the tests of mock-apns/examples/swift-package, which uses the mock as a library
-	@mkdir -p mock-apns/examples/swift-package/.build/$(INDEX)
 	swift test $(SWIFT_FLAGS) --package-path mock-apns/examples/swift-package
 
 asan: test-deps ## the tests under AddressSanitizer

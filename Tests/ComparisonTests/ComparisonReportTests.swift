@@ -35,7 +35,7 @@ import Testing
         var wide = metric(.same, [1], [1], ratio: 1)
         (wide.low, wide.high) = (0.5, 2)
         let text = ComparisonReport.noise(comparison(.rounds, [wide, metric(.same, [1], [1], ratio: 1)]))
-        #expect(text.contains("total p99     100.0 %") && text.split(separator: "\n").count == 2, "\(text)")
+        #expect(text.contains("total p99    100.0 %") && text.split(separator: "\n").count == 2, "\(text)")
         // One that does not hold 1.
         (wide.low, wide.high) = (0.5, 0.8)
         #expect(ComparisonReport.noise(comparison(.rounds, [wide])).contains("100.0 %"))

@@ -43,7 +43,7 @@ import Testing
                 guard index < 8 else { return run }
                 var silent = run.result
                 (silent.pushes.accepted, silent.pushes.failed) = (0, 9)
-                silent.throughput = .init(windowSeconds: 1, answered: 0)
+                silent.throughput = .init(windowSeconds: 1, offered: nil, answered: 0)
                 silent.cost.clientCPU = 0
                 return (run.path, silent)
             })
@@ -53,7 +53,7 @@ import Testing
         let cost = try #require(history.series[0].metrics.first { $0.name == "client CPU a push" })
         #expect(cost.changes.isEmpty && cost.values.suffix(8).allSatisfy { $0 == nil })
         #expect(history.leftOut.contains { $0.reason == "client CPU a push is not known, no push was answered" })
-        #expect(HistoryReport.text(history).contains("slower"))
+        #expect(HistoryReport.text(history, .plain).contains("slower"))
     }
 
     @Test("A planted change is found in every figure, with both medians, their ratio and what it means")

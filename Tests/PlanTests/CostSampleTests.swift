@@ -45,7 +45,7 @@ import Testing
     func others() throws {
         var results = (0..<2).map { SampleRun.make("\($0)", 1) }
         for index in results.indices {
-            results[index].pushes.accepted = 200_000
+            (results[index].pushes.planned, results[index].pushes.accepted) = (200_000, 200_000)
             results[index].scenario["send_batch"] = .integer(index == 0 ? 1024 : 65_536)
             #expect(CostSample.problem(results[index]) == nil)
         }
@@ -60,6 +60,14 @@ import Testing
         #expect(CostSample.problem(results[0]) == nil)
         results[0].scenario["stages"] = .array([.string("burst 100k")])
         #expect(CostSample.problem(results[0])?.hasPrefix("its rate changed by stages") == true)
+        var absurd = results[1]
+        absurd.pushes.accepted = .max
+        #expect(CostSample.problem(absurd)?.hasPrefix("its books are wrong: 200,000 pushes were planned") == true)
+        absurd = results[1]
+        absurd.cost.clientHandshakes = 160_000_000
+        #expect(
+            CostSample.problem(absurd)
+                == "the client's CPU time but for handshakes was 40.0 ms; a cost takes at least 50.0 ms")
         results[1].retries.attempts = 2001
         #expect(CostSample.problem(results[1])?.hasPrefix("2,001 attempts were sent again") == true)
     }

@@ -11,7 +11,8 @@ package enum TerminalReport {
     package static func text(
         _ runs: [ReportedRun], beside: String = "", _ picture: TextPicture
     ) -> String {
-        var lines = ["", ReportContent.title(runs)] + wrapped(ReportContent.subtitle(runs), picture.width)
+        var lines = ["", TextLines.plain(ReportContent.title(runs))]
+        lines += wrapped(TextLines.plain(ReportContent.subtitle(runs)), picture.width)
         if runs.count == 1 {
             lines += verdicts(runs[0], picture) + overTime(runs[0], picture) + percentiles(runs[0], picture)
             lines += fanOut(runs[0].result, picture)
@@ -19,7 +20,9 @@ package enum TerminalReport {
             if !runs[0].result.isPartial { lines += ["", cost(runs[0].result)] }
         } else {
             for run in runs {
-                lines += ["", run.named] + verdicts(run, picture) + overTime(run, picture) + percentiles(run, picture)
+                lines +=
+                    ["", TextLines.plain(run.named)] + verdicts(run, picture) + overTime(run, picture)
+                    + percentiles(run, picture)
             }
             lines += ["", "side by side"] + side(runs, picture.width)
             lines += beside.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
@@ -46,11 +49,14 @@ package enum TerminalReport {
             picture.isUnicode
             ? (picture.good("✓"), picture.bad("✗")) : (picture.good("ok"), picture.bad("FAILED"))
         let problems =
-            run.problems.isEmpty ? ["\(good) \(run.result.allRight)"] : run.problems.map { "\(bad) \($0)" }
+            run.problems.isEmpty
+            ? ["\(good) \(run.result.allRight)"] : run.problems.map { "\(bad) \(TextLines.plain($0))" }
         return problems
             + run.thresholds.map { "\($0.isHeld ? good : bad) \($0.isHeld ? "held" : "crossed"): \($0.text)" }
             + (run.result.trust?.until.map { ["\($0.reached ? good : bad) \($0.verdict(.plain))"] } ?? [])
-            + run.result.generator.reasons.map { "\(picture.doubtful("!")) the generator was a limit: \($0)" }
+            + run.result.generator.reasons.map {
+                "\(picture.doubtful("!")) the generator was a limit: \(TextLines.plain($0))"
+            }
             + TrustSection.lines(run.result).dropFirst()
     }
 
@@ -126,7 +132,9 @@ package enum TerminalReport {
                     + picture.bars(
                         counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { label, count in
                             let share = whole.map { "  \(Written.share(count, of: $0))" } ?? ""
-                            return (name: label, length: Double(count), value: Written.count(count) + share)
+                            return (
+                                name: TextLines.plain(label), length: Double(count), value: Written.count(count) + share
+                            )
                         })
         }
     }
