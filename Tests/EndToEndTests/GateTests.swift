@@ -169,6 +169,13 @@ import Testing
         #expect(older.status == 99 && older.output.contains("REGRESSION: client CPU a push +"), "\(older)")
         let order = try String(contentsOfFile: folder.path + "/order", encoding: .utf8)
         #expect(order.contains("\"streams\":50") && order.contains("\"pushes\":200") && !order.contains("engine"))
+        // What cannot be written keeps nothing from being shown, nor another file from being written.
+        let (full, report) = ("/dev/full", folder.path + "/gate.xml")
+        let lost = try gate(path, ["-m", "50", "--markdown", full, "--junit", report])
+        #expect(
+            lost.status == 74 && lost.error.contains(full) && lost.output.contains("REGRESSION: client CPU a push +"),
+            "\(lost)")
+        #expect(FileManager.default.fileExists(atPath: report))
         // What is this build's default is told, too, where somebody named it.
         _ = try gate(path, ["-m", "1000", "--set", "send_batch=64KiB"])
         let named = try String(contentsOfFile: folder.path + "/order", encoding: .utf8)

@@ -73,7 +73,9 @@ import Testing
         let shares = [2, 12].map {
             BestTruth(noise, points: $0, runs: 3, draws: draws, seed: seed).toldApart
         }
-        #expect(isNear(shares[0], 0.1), "\(noise), seed \(seed): \(shares)")
+        // Neighbours that are alike are in both.
+        let isRight = noise == .correlated ? isAtMost(shares[0], 0.1) : isNear(shares[0], 0.1)
+        #expect(isRight, "\(noise), seed \(seed): \(shares)")
         #expect(shares[1].share > 0.1 && shares[1].share < 0.3, "\(noise), seed \(seed): \(shares)")
     }
 
