@@ -29,6 +29,13 @@ define built
 	swift $(1) -c release --scratch-path .build --package-path $(2) 9>&-
 endef
 
+# Debian packages that are not there yet.
+define installed
+@missing=""; for p in $(1); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
+	if [ -n "$$missing" ]; then echo "installing$$missing"; $(SUDO) apt-get update -qq && \
+	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >/dev/null; fi
+endef
+
 run: build ## build for release and send a million pushes to the bundled mock
 	.build/release/pushload run $(ARGS)
 
@@ -43,15 +50,12 @@ install: static ## them with manual pages, completions and the mock's unit below
 	packaging/install .build/static/release "$(PREFIX)" "$(DESTDIR)"
 
 deb: static ## a Debian package of the same, in .build/deb
-	@missing=""; for p in $(DEB_PACKAGES); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
-	if [ -n "$$missing" ]; then echo "installing$$missing"; $(SUDO) apt-get update -qq && \
-	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >/dev/null; fi
+	$(call installed,$(DEB_PACKAGES))
 	rm -rf .build/deb
 	packaging/deb .build/static/release .build/deb
 
 test-deb: deb ## that package in a bare Debian, by the steps of the Dockerfile: health check, pushes, removal (needs root)
-	@dpkg -s mmdebstrap >/dev/null 2>&1 || { echo "installing mmdebstrap"; $(SUDO) apt-get update -qq && \
-	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq mmdebstrap >/dev/null; }
+	$(call installed,mmdebstrap)
 	$(SUDO) packaging/test-deb .build/deb/*.deb
 
 test: test-deps build ## every test; those of the programs take them as released
@@ -61,23 +65,17 @@ newcomer: build ## a new user's first hour with the release build: a table of wh
 	Tests/newcomer .build/release --verbose
 
 test-clients: build test-deps ## other people's clients, Go and Java too, against the mock: writes the table of mock-apns/README.md
-	@missing=""; for p in $(CLIENT_PACKAGES); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
-	if [ -n "$$missing" ]; then echo "installing$$missing"; $(SUDO) apt-get update -qq && \
-	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >/dev/null; fi
+	$(call installed,$(CLIENT_PACKAGES))
 	.build/python/bin/python3 Tests/Clients/run.py .build/release --write mock-apns/README.md
 
 exam-cards: build test-deps ## other people's clients in mock-apns exam: writes the table of docs/exam.md
 	Tests/Clients/exam.py .build/release --write docs/exam.md
 
 deps: ## install the Debian packages that building needs
-	@missing=""; for p in $(PACKAGES); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
-	if [ -n "$$missing" ]; then echo "installing$$missing"; $(SUDO) apt-get update -qq && \
-	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >/dev/null; fi
+	$(call installed,$(PACKAGES))
 
 test-deps: deps .build/python/installed ## and those of the tests
-	@missing=""; for p in $(TEST_PACKAGES); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
-	if [ -n "$$missing" ]; then echo "installing$$missing"; $(SUDO) apt-get update -qq && \
-	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >/dev/null; fi
+	$(call installed,$(TEST_PACKAGES))
 
 .build/python/installed: Tests/requirements.txt ## Python with the clients the tests drive
 	@python3 -m venv .build/python 2>/dev/null || { $(SUDO) apt-get update -qq && \
@@ -125,15 +123,12 @@ bench: deps ## time a push of every stage; fails when one is 2.5 times as slow a
 	$(call built,package,$(BENCHMARK) thresholds check current --path Benchmarks/Thresholds --no-progress)
 
 bench-instructions: deps ## instructions a push of every stage; fails when one moved by 2 % (ARGS=--update: take the new ones)
-	@dpkg -s valgrind binutils >/dev/null 2>&1 || { echo "installing valgrind binutils"; $(SUDO) apt-get update -qq && \
-	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq valgrind binutils >/dev/null; }
+	$(call installed,valgrind binutils)
 	Benchmarks/instructions.py $(filter --update,$(ARGS))
 
 bench-peers: build .build/python/installed ## pushload and mock-apns beside h2load, nginx, nghttpd and what else sends pushes: writes results/peers.md and its picture
 	swift build -c release --package-path Benchmarks/peers/nio
-	@missing=""; for p in nghttp2-client nghttp2-server nginx-light hey $(CLIENT_PACKAGES); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
-	if [ -n "$$missing" ]; then echo "installing$$missing"; $(SUDO) apt-get update -qq && \
-	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >/dev/null; fi
+	$(call installed,nghttp2-client nghttp2-server nginx-light hey $(CLIENT_PACKAGES))
 	Benchmarks/peers/compare.py --write results/peers.md
 	Benchmarks/peers/picture.py results/peers.md docs/images/peers.svg
 	Benchmarks/idle_connections.py
@@ -141,7 +136,7 @@ bench-peers: build .build/python/installed ## pushload and mock-apns beside h2lo
 bench-truths: build ## figures beside what they must be: pace, stall, answer time, search
 	Benchmarks/truths.py
 
-bench-memory: build ## memory of client and mock after 15 s and 10 minutes, with 1 and 100 million pushes
+bench-memory: build ## memory of client and mock after 15 s and 10 minutes, with 1 and 100 million pushes: writes a table of docs/performance.md
 	Benchmarks/memory.py --write docs/performance.md
 
 bench-costs: build ## CPU a push in all and by stage, over 1 to 10,000 connections, at rates, with 1 to 8 workers: writes tables of docs/performance.md
@@ -154,10 +149,10 @@ bench-merge: build ## the results of a thousand workers made one: time and memor
 bench-audience: build ## ten million registrations made, indexed, counted, streamed and pushed to
 	Benchmarks/audience.py
 
-bench-devices: build ## the mock's CPU a push with the device model beside that without, and its memory
+bench-devices: build ## the mock's CPU a push with the device model beside that without, and its memory: writes tables of docs/performance.md
 	Benchmarks/devices.py --write docs/performance.md
 
-bench-coverage: deps ## how often intervals hold the truth and verdicts are wrong, drawn: writes tables of docs/comparing.md and docs/judging.md
+bench-coverage: deps ## how often intervals hold the truth and verdicts are wrong, drawn: writes tables of docs/comparing.md, sweeps.md and judging.md
 	$(call built,build,. --product coverage)
 	$(call built,build,Benchmarks --product run-coverage)
 	Benchmarks/coverage.py --write
@@ -181,9 +176,7 @@ docs-figures: build ## every table of the documents, from fresh runs; takes a da
 	[ -z "$$failed" ] || { echo "failed:$$failed"; exit 1; }
 
 bench-plan: build ## pushload plan beside runs: writes the tables of docs/planning.md
-	@missing=""; for p in nghttp2-client nghttp2-server nginx-light; do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
-	if [ -n "$$missing" ]; then echo "installing$$missing"; $(SUDO) apt-get update -qq && \
-	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >/dev/null; fi
+	$(call installed,nghttp2-server nginx-light)
 	Benchmarks/plan_validation.py --write docs/planning.md
 
 screenshots: build test-deps ## the pictures in docs/images, from fresh runs

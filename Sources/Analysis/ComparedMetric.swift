@@ -11,19 +11,19 @@ package struct ComparedMetric: Sendable {
     package let lower: FigureVerdict
     /// nil when the run has no such figure.
     package let value: @Sendable (ResultDocument) -> Double?
-    /// What the figure is only known to be larger than, with why; nil where it is known.
+    /// Why the figure is not known, and what it is larger than where that is; nil where it is known, or nobody measured it.
     package var bound: @Sendable (ResultDocument) -> String? = { _ in nil }
     /// Unless it is asked for: in which runs it says anything that others do not.
     package var isOfUse: @Sendable (ResultDocument) -> Bool = { _ in true }
 
     package static let all: [ComparedMetric] = [
         ComparedMetric(name: "rate", unit: .perSecond, higher: .faster, lower: .slower) {
-            hasRate($0) ? $0.throughput.answered : nil
+            $0.throughput.hasRates ? $0.throughput.answered : nil
         },
         // Where nothing is rejected it is the rate.
         ComparedMetric(
             name: "goodput", unit: .perSecond, higher: .faster, lower: .slower,
-            value: { hasRate($0) ? $0.throughput.accepted : nil }, isOfUse: { $0.pushes.rejected > 0 }),
+            value: { $0.throughput.hasRates ? $0.throughput.accepted : nil }, isOfUse: { $0.pushes.rejected > 0 }),
         ofPush("client CPU a push", .nanoseconds) { $0.clientCPU },
         ofPush("mock CPU a push", .nanoseconds) { $0.mockCPU },
         ofPush("allocations a push", .count) { $0.clientAllocations },
@@ -39,11 +39,6 @@ package struct ComparedMetric: Sendable {
     package static var names: [String] { all.map(\.name) }
 
     package static func named(_ name: String) -> ComparedMetric? { all.first { $0.name == name } }
-
-    /// Of a span too short for one there is none; where nothing is answered it is 0.
-    private static func hasRate(_ result: ResultDocument) -> Bool {
-        result.throughput.answered > 0 || result.throughput.windowSeconds > 0
-    }
 
     /// What an answered push costs, of which there has to be one.
     private static func ofPush(

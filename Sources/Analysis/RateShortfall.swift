@@ -134,9 +134,9 @@ package struct RateShortfall: CustomStringConvertible {
         }
         // Where nothing was answered no stream is known to have been held.
         let held = result.latency[.service].mean
-        guard held >= 1, held <= 1e18, result.throughput.windowSeconds >= 0 else { return nil }
         // They begin together, and so they end: a window holds whole rounds of them.
         let rounds = result.throughput.windowSeconds * 1e9 / held
+        guard held > 0, rounds.isFinite else { return nil }
         let part = rounds >= 1 ? rounds.rounded(.down) / rounds...rounds.rounded(.up) / rounds : 1...1
         let asked = (whole: connections * streams, words: "-c times -m")
         for (whole, words) in [asked] + (allowed(result).map { [($0, "no more were open at any time")] } ?? []) {

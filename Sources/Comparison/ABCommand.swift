@@ -16,7 +16,7 @@ package struct ABCommand: AsyncParsableCommand, RunFlags {
             held against the run of A in its round: what changes on the machine meanwhile is in neither. Flags outside --a and --b are both sides'. One round more is run \
             first and thrown away. With --a-binary or --b-binary \
             each run is a process of its own; a side without one is this program. A round in which a run went wrong is said and \
-            left out. Exit status: 0 whatever the verdict, 1 when fewer than two rounds were whole, the target was gone or \
+            left out. Exit status: 0 whatever the verdict, 1 when fewer than two rounds of several were whole, the target was gone or \
             Ctrl-C ended it, 64 when the request itself is wrong. --help-all lists every flag.
             """)
 

@@ -38,7 +38,13 @@ extension RunFlags {
     }
 
     private func flag(among settings: [String], where isMeant: (String) -> Bool) -> String? {
-        let names = given.filter { $0.texts != nil }.map(\.key) + settings.map { String($0.prefix { $0 != "=" }) }
-        return names.first(where: isMeant).flatMap(ScenarioKey.named)?.flag
+        named(with: settings).first(where: isMeant).flatMap(ScenarioKey.named)?.flag
+    }
+
+    /// Keys that the command line names.
+    ///
+    /// - Parameter settings: those of `--set`.
+    package func named(with settings: [String]) -> [String] {
+        given.filter { $0.texts != nil }.map(\.key) + settings.map { String($0.prefix { $0 != "=" }) }
     }
 }

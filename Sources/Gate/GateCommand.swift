@@ -126,7 +126,8 @@ package struct GateCommand: AsyncParsableCommand, RunFlags {
             scenario, in: series, ifStopped: Self.ifStopped, injectedCPU: judging.injectedCPU,
             onOneCore: !judging.allCores)
         let base = try await GateRounds(
-            of: binary, scenario, given: named, in: series, ifStopped: Self.ifStopped, onOneCore: !judging.allCores)
+            of: binary, scenario, given: Set(named(with: source.settings)), in: series, ifStopped: Self.ifStopped,
+            onOneCore: !judging.allCores)
         let begun = MonotonicSeconds.now()
         let own = try await rounds.next()
         let other = try await base.next(isFirst: true)
@@ -151,12 +152,6 @@ package struct GateCommand: AsyncParsableCommand, RunFlags {
                 verdict: progress.verdict, metrics: progress.metrics, rounds: progress.rounds,
                 seconds: MonotonicSeconds.now() - begun,
                 warnings: unjudged(rules, "one of the builds does not have")))
-    }
-
-    /// Keys of settings that the command line names.
-    private var named: Set<String> {
-        let keys = source.settings.map { $0.prefix { $0 != "=" }.trimmingCharacters(in: .whitespaces) }
-        return Set(given.filter { $0.texts != nil }.map(\.key) + keys.compactMap { ScenarioKey.named($0)?.name })
     }
 
     /// A gate whose first round takes longer would only end when that does.

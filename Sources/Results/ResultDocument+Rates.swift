@@ -11,6 +11,9 @@ extension ResultDocument.Throughput {
 }
 
 extension ResultDocument {
+    /// False where no push was answered: what an answered push costs is no figure then, and 0.
+    package var hasAnswers: Bool { pushes.accepted > 0 || pushes.rejected > 0 }
+
     /// Of several runs: its id is all of theirs, and its rates are the sums of theirs.
     package var isMerged: Bool { run.id.contains("+") }
 }

@@ -81,9 +81,6 @@ extension ResultDocument {
     /// Under which the times of a send's accepted answers are among `histograms`, from the send's start, in microseconds.
     package static func fanOutKey(_ send: String) -> String { "fan_out_us{send=\(send)}" }
 
-    /// Whether any push was answered: what an answered push costs is else no figure.
-    package var hasAnswers: Bool { pushes.accepted > 0 || pushes.rejected > 0 }
-
     /// The send that all figures of the run are of, as it has no other: it is not kept apart.
     package var onlySend: Send? {
         guard let sends, sends.count == 1, sends[0].pushes == pushes.planned else { return nil }

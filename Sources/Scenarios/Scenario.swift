@@ -173,6 +173,8 @@ public struct Scenario: Sendable, Equatable, Codable {
     /// What numbers may be; sizes in bytes.
     enum Limits {
         static let connections = 1...100_000
+        /// A second.
+        static let rate = 1e-6...1e9
         /// A connection.
         static let streams = 1...1_000_000
         static let threads = 1...256
@@ -191,6 +193,8 @@ public struct Scenario: Sendable, Equatable, Codable {
 
     /// In all.
     package static let mostConnections = Limits.connections.upperBound
+    /// Pushes a second.
+    package static let mostRate = Limits.rate.upperBound
 
     /// The bundled mock is of the first unless told otherwise.
     public static let environments = ["production", "development", "any"]
@@ -452,7 +456,7 @@ public struct Scenario: Sendable, Equatable, Codable {
         check(length != 0, "duration 0: expected more than 0")
         check(length ?? 0 <= 30 * 86_400 * 1_000_000_000, "duration: at most 30 days")
         check(
-            (1e-6...1e9).contains(rate ?? 1), "rate \(rate ?? 0): expected 0.000001 to 1000000000 pushes/s"
+            Limits.rate.contains(rate ?? 1), "rate \(rate ?? 0): expected 0.000001 to 1000000000 pushes/s"
         )
         check(Limits.threads.contains(threads), "threads \(threads): expected 1 to 256")
         if let pin {

@@ -131,15 +131,15 @@ struct SearchCommand: AsyncParsableCommand {
             let why = byConnections == nil ? " pushes a second, or a longer --probe" : " connections, one a thread"
             throw HarnessError("--most \(most ?? ""): expected at least \(Self.written(least))\(why)")
         }
-        let greatest = byConnections == nil ? Self.mostRate : Double(Scenario.mostConnections)
+        let greatest = byConnections == nil ? Scenario.mostRate : Double(Scenario.mostConnections)
         guard last <= greatest else {
             throw HarnessError("--most \(most ?? ""): expected at most \(Self.written(greatest))")
         }
-        guard byConnections ?? 1 <= Self.mostRate else {
-            throw HarnessError("--rate: expected at most \(Self.written(Self.mostRate)) pushes/s")
+        guard byConnections ?? 1 <= Scenario.mostRate else {
+            throw HarnessError("--rate: expected at most \(Self.written(Scenario.mostRate)) pushes/s")
         }
         guard first <= last else {
-            throw HarnessError("--from \(from ?? "1000"): expected at most --most, \(Self.written(last))")
+            throw HarnessError("--from \(from ?? Self.written(first)): expected at most --most, \(Self.written(last))")
         }
         let search = LimitSearch(
             byConnections == nil ? .highest : .lowest, from: first, in: least...last, precision: share,
@@ -205,8 +205,6 @@ struct SearchCommand: AsyncParsableCommand {
         try report(answer, byConnections: byConnections, doubts.sorted())
     }
 
-    /// As a run has it, pushes a second.
-    private static let mostRate = 1e9
     private static let longestProbe: UInt64 = 3_600_000_000_000
     /// Of a probe.
     private static let fewestPushes = 100.0

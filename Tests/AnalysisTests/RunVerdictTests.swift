@@ -1,5 +1,6 @@
 import Measurement
 import Results
+import SampleRuns
 import Scenarios
 import Testing
 
@@ -323,6 +324,22 @@ import Testing
             silent.generator.limited = false
             #expect(RunVerdict(silent).problems.first?.contains("streams were not free in time") == true)
         }
+        // Nor of a window that no run can have had.
+        var endless = result
+        endless.generator.limited = false
+        endless.throughput.windowSeconds = 1e308
+        #expect(RunVerdict(endless).problems.first?.hasPrefix("rate not reached") == true)
+        // Where most pushes got no answer, a generator that was short of time is not why.
+        var unanswered = result
+        (unanswered.latency[.service].min, unanswered.latency[.service].mean) = (0, 0)
+        unanswered.pushes = UnansweredRun.make(accepted: 100, unanswered: 900).pushes
+        unanswered.failures = ["push_timeout": 900]
+        #expect(
+            RunVerdict(unanswered).problems.last?.hasSuffix("no answer to 900 pushes within the time-out (--timeout)")
+                == true)
+        unanswered.pushes = UnansweredRun.make(accepted: 900, unanswered: 100).pushes
+        unanswered.failures = ["push_timeout": 100]
+        #expect(RunVerdict(unanswered).problems.last?.hasSuffix("the generator was a limit, see there") == true)
         // Fewer than were asked for: the target allows no more. They began together, and only one round of them had the time.
         var fewer = result
         fewer.scenario["streams"] = .number(20_000)

@@ -293,11 +293,13 @@ import Testing
         other.scenario["streams"] = .integer(500)
         other.pushes.failed = 1
         other.generator.limited = true
+        other.workers = (0..<2).map { .init(index: $0, host: "k", state: .done) }
         let between = try ResultComparison.compare(side("a", [1]), side("b", [other]))
         #expect(
             between.warnings == [
                 "A and B differ in engine: wire and nghttp2", "A and B differ in host: h and k",
                 "A and B differ in streams: 100 and 500", "A and B differ in version of openssl: 3.0 and 3.5",
+                "A and B differ in workers: 1 and 2",
                 "B: pushes were rejected, failed or not sent in 1 of 1 run",
                 "B: the generator was a limit in 1 of 1 run",
             ])

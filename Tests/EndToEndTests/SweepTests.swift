@@ -106,6 +106,14 @@ import Testing
                 == "pushload: \(a): a run of other settings (streams: 10 instead of 5); it is not of this sweep, move it away\n"
         )
         #expect(FileManager.default.fileExists(atPath: a))
+        try FileManager.default.removeItem(atPath: a)
+        let kept = try String(contentsOfFile: b, encoding: .utf8)
+        let older = kept.replacing(/"pushload" : "[^"]+"/, with: "\"pushload\" : \"0.0.9\"")
+        try older.write(toFile: b, atomically: true, encoding: .utf8)
+        let refused = try refusal(["sweep", "-q", "--resume", output.path])
+        #expect(
+            older != kept && refused.hasPrefix("pushload: \(b): a run of version 0.0.9, the sweep is of "), "\(refused)"
+        )
         let other = OutputFolder()
         try FileManager.default.createDirectory(atPath: other.path + "/photos", withIntermediateDirectories: true)
         #expect(

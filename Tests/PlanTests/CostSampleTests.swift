@@ -68,6 +68,9 @@ import Testing
         #expect(
             CostSample.problem(absurd)
                 == "the client's CPU time but for handshakes was 40.0 ms; a cost takes at least 50.0 ms")
+        absurd = results[1]
+        absurd.workers = (0..<2).map { .init(index: $0, host: "h", state: .done) }
+        #expect(CostSample.problem(absurd) == "it is of 2 workers; a cost takes a run of one")
         results[1].retries.attempts = 2001
         #expect(CostSample.problem(results[1])?.hasPrefix("2,001 attempts were sent again") == true)
     }

@@ -19,6 +19,24 @@ import Testing
         #expect(text.split(separator: "\n").allSatisfy { $0.count <= 90 })
     }
 
+    @Test("What a stranger wrote into a result neither colours the terminal nor moves its cursor")
+    func strangers() {
+        var result = ReportedDocument.make()
+        let evil = "\u{1B}[31m\u{1B}]0;a\u{7}"
+        (result.run.name, result.run.engine) = (evil, evil)
+        result.connections.ends = [evil: 3]
+        result.reasons = [evil: 4]
+        result.generator.limited = true
+        result.generator.reasons = [evil]
+        var run = ReportedDocument.run(result)
+        run.label = evil
+        run.problems = [evil]
+        for runs in [[run], [run, run]] {
+            let text = TerminalReport.text(runs, unicode)
+            #expect(!text.unicodeScalars.contains { $0 == "\u{1B}" || $0 == "\u{7}" }, "\(text)")
+        }
+    }
+
     @Test("A run too short to be looked at while it went on says nothing of what was in flight")
     func short() {
         var result = ReportedDocument.make()

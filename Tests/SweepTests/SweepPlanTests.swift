@@ -114,11 +114,12 @@ import Testing
         let seed = UInt64.random(in: 0 ... .max)
         var random = SeededRandom(seed)
         for _ in 0..<50 {
-            let length = Int.random(in: 0..<whole.count - 2, using: &random)
+            let length = Int.random(in: 1..<whole.count - 2, using: &random)
             #expect(
                 refusal(Array(whole[..<length])) == "f: not complete JSON; the file is truncated or damaged",
                 "seed \(seed): \(length)")
         }
+        #expect(refusal([]) == "f: empty; expected JSON")
         func changed(_ old: String, _ new: String) -> [UInt8] {
             Array(String(decoding: whole, as: UTF8.self).replacing(old, with: new).utf8)
         }

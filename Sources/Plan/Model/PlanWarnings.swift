@@ -7,8 +7,8 @@ enum PlanWarnings {
         _ samples: [CostSample], _ costs: CostModel, _ model: PlanModel, _ configuration: PlanModel.Configuration
     ) -> [String] {
         var warnings: [String] = []
-        func mixed(_ what: String, _ value: (CostSample) -> String) {
-            let values = Set(samples.map(value)).sorted()
+        func mixed(_ what: String, among runs: [CostSample] = samples, _ value: (CostSample) -> String) {
+            let values = Set(runs.map(value)).sorted()
             if values.count > 1 {
                 warnings.append("the runs differ in \(what): \(values.joined(separator: "; ")); their costs are mixed")
             }
@@ -17,11 +17,7 @@ enum PlanWarnings {
         mixed("version", \.version)
         mixed("machine", \.machine)
         let runs = samples.filter { !$0.others.isEmpty }
-        for key in Set(runs.flatMap(\.others.keys)).sorted() {
-            let values = Set(runs.map { $0.others[key] ?? "none" }).sorted()
-            guard values.count > 1 else { continue }
-            warnings.append("the runs differ in \(key): \(values.joined(separator: "; ")); their costs are mixed")
-        }
+        for key in Set(runs.flatMap(\.others.keys)).sorted() { mixed(key, among: runs) { $0.others[key] ?? "none" } }
         let servers = Set(samples.map(\.server)).sorted()
         if servers.count > 1 {
             warnings.append(

@@ -132,9 +132,7 @@ package enum TerminalReport {
                     + picture.bars(
                         counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { label, count in
                             let share = whole.map { "  \(Written.share(count, of: $0))" } ?? ""
-                            return (
-                                name: TextLines.plain(label), length: Double(count), value: Written.count(count) + share
-                            )
+                            return (name: label, length: Double(count), value: Written.count(count) + share)
                         })
         }
     }
@@ -151,8 +149,7 @@ package enum TerminalReport {
         var table = TextTable()
         for block in HeadlineSection.compare(runs).blocks {
             guard case .table(let content) = block else { continue }
-            table.add(content.header)
-            for row in content.rows { table.add(row) }
+            for row in [content.header] + content.rows { table.add(row.map(TextLines.plain)) }
         }
         return table.lines(width: width)
     }

@@ -69,8 +69,9 @@ package struct TextPicture: Sendable {
         return String(repeating: "█", count: eighths / 8) + parts[eighths % 8]
     }
 
-    /// `name  bar  value` in columns, the longest bar as long as there is room.
+    /// `name  bar  value` in columns, the longest bar as long as there is room; names may be a stranger's.
     package func bars(_ rows: [(name: String, length: Double, value: String)]) -> [String] {
+        let rows = rows.map { (name: TextLines.plain($0.name), length: $0.length, value: $0.value) }
         let names = rows.map(\.name.count).max() ?? 0
         let values = rows.map(\.value.count).max() ?? 0
         let columns = max(8, min(60, width - names - values - 6))

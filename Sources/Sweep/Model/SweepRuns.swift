@@ -85,7 +85,7 @@ extension SweepSearch.Goal {
         case .rate: return result.throughput.answered > 0 ? result.throughput.answered : nil
         case .p50: return total.known(.p50)
         case .p99: return total.known(.p99)
-        case .cpu: return result.cost.clientCPU > 0 ? result.cost.clientCPU : nil
+        case .cpu: return result.hasAnswers ? result.cost.clientCPU : nil
         }
     }
 
