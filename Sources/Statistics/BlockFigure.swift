@@ -28,9 +28,9 @@ public struct BlockFigure: Sendable, Equatable {
     /// Neighbours resemble each other where chance would make them so in fewer cases than this.
     static let correlationLevel = 0.05
     /// Blocks of which neighbours are so much alike, and that change by more than `tolerance` at one place, are not merged: the change
-    /// would be lost in few of them.
+    /// would be lost in few of them. Nor are those that are alike because of such a change only.
     static let strong = 0.5
-    /// As `correlationLevel`, for a trend, and for a change at one place.
+    /// As `correlationLevel`, for a trend, and for changes at one place, of each kind.
     static let trendLevel = 0.01
     /// A run that ends when an interval is narrow ends sooner where it is so by chance: the interval is wider by this much, but of one
     /// that ended as soon as it could, which was looked at only twice.
@@ -166,7 +166,7 @@ public struct BlockFigure: Sendable, Equatable {
             (correlation, correlationP) = (found?.r, found?.p)
             isIndependent = found.map { $0.p > Self.correlationLevel }
             if isIndependent != false || blocks.count / 2 < Self.fewestMerged { break }
-            if (found?.r ?? 0) >= Self.strong, change(blocks) != nil { break }
+            if change(blocks) != nil, (found?.r ?? 0) >= Self.strong || isOfItsChanges(blocks) { break }
             blocks = LatencyBlock.paired(blocks)
         }
         (self.blocks, blockSeconds) = (blocks.count, Self.length(blocks))
@@ -186,14 +186,33 @@ public struct BlockFigure: Sendable, Equatable {
         return 1.25 * Self.size(change) >= Self.size(trend) ? change : trend
     }
 
+    /// Blocks resemble their neighbours because of the places where they change: between these they do not.
+    private func isOfItsChanges(_ blocks: [LatencyBlock]) -> Bool {
+        let shares = shares(blocks)
+        return stretches(shares).contains { stretches in
+            let rests = stretches.flatMap { stretch in
+                let ranks = Ranks.of(Array(shares[stretch]))
+                return ranks.map { ($0 - Double(ranks.count + 1) / 2) / Double(ranks.count) }
+            }
+            return (NeighbourCorrelation(rests)?.p ?? 0) > Self.correlationLevel
+        }
+    }
+
     private static func size(_ shift: Shift) -> Double { abs(Double(shift.after) - Double(shift.before)) }
 
     /// The largest change between neighbouring stretches.
     private func change(_ blocks: [LatencyBlock]) -> Shift? {
-        let stretches = ChangePoints(shares(blocks), level: Self.trendLevel).segments(of: blocks.count)
-        return zip(stretches, stretches.dropFirst()).compactMap { before, after in
-            compare(blocks[before], blocks[after], at: blocks[after.lowerBound].from)
+        stretches(shares(blocks)).flatMap { stretches in
+            zip(stretches, stretches.dropFirst()).compactMap { before, after in
+                compare(blocks[before], blocks[after], at: blocks[after.lowerBound].from)
+            }
         }.max { Self.size($0) < Self.size($1) }
+    }
+
+    /// Between the places where shares change: by their ranks, which no outlier misleads, and by themselves, which shows the few blocks
+    /// that are far from all others at one end of the run.
+    private func stretches(_ shares: [Double]) -> [[Range<Int>]] {
+        [true, false].map { ChangePoints(shares, level: Self.trendLevel, isRanked: $0).segments(of: shares.count) }
     }
 
     private func compare(_ before: ArraySlice<LatencyBlock>, _ after: ArraySlice<LatencyBlock>, at: Double?) -> Shift? {

@@ -1,5 +1,6 @@
 /// Where a series of numbers changes: E-divisive (Matteson, James: A Nonparametric Approach for Multiple Change Point Analysis
-/// of Multivariate Data, 2014) on the ranks of the values, so that no outlier counts for more than its place.
+/// of Multivariate Data, 2014), on the ranks of the values, so that no outlier counts for more than its place, or on the values
+/// themselves, which sees a few that are far from all others.
 ///
 /// Of all stretches between the change points found so far, the split with the largest distance between what lies before and
 /// after it is taken, and kept when shuffling the values within the stretches seldom gives one as large. The share of series
@@ -36,17 +37,18 @@ package struct ChangePoints: Sendable, Equatable {
     /// - Parameters:
     ///   - values: in the order of time, at most `most`.
     ///   - level: the chance of finding a change where there is none; 0.0001 … 0.2.
+    ///   - isRanked: looks at ranks.
     ///   - seed: the same seed gives the same change points.
-    package init(_ values: [Double], level: Double = 0.01, seed: UInt64 = 1) {
+    package init(_ values: [Double], level: Double = 0.01, isRanked: Bool = true, seed: UInt64 = 1) {
         precondition(values.count <= Self.most && (0.00005...0.2).contains(level))
-        let ranks = Ranks.of(values)
+        let looked = isRanked ? Ranks.of(values) : values
         var random = SplitMix(seed: seed)
         var found: [(start: Int, p: Double)] = []
         let isLong = values.count >= Self.fewest(level: level)
         while isLong {
             let bounds = [0] + found.map(\.start).sorted() + [values.count]
-            guard let best = Self.best(ranks, bounds), best.distance > 0 else { break }
-            let p = Self.chance(best.distance, ranks, bounds, level, &random)
+            guard let best = Self.best(looked, bounds), best.distance > 0 else { break }
+            let p = Self.chance(best.distance, looked, bounds, level, &random)
             guard p <= level else { break }
             found.append((best.start, p))
         }
@@ -64,11 +66,11 @@ package struct ChangePoints: Sendable, Equatable {
     /// How often shuffles have as large a distance as was seen, the series itself counted as one. Stops where it is sure to be
     /// above the level, which does not change what is decided.
     private static func chance(
-        _ observed: Double, _ ranks: [Double], _ bounds: [Int], _ level: Double, _ random: inout SplitMix
+        _ observed: Double, _ values: [Double], _ bounds: [Int], _ level: Double, _ random: inout SplitMix
     ) -> Double {
         let shuffles = Self.shuffles(level)
         let most = Int(level * Double(shuffles + 1) + 1e-9)
-        var shuffled = ranks
+        var shuffled = values
         var asLarge = 1
         for _ in 0..<shuffles {
             for (low, high) in zip(bounds, bounds.dropFirst()) { shuffled[low..<high].shuffle(using: &random) }

@@ -145,6 +145,20 @@ import Testing
         }
     }
 
+    @Test("Requests beside a rule's share are not counted by it, and use nothing of it up")
+    func beside() throws {
+        for (rule, expected) in [
+            ("next: 2, reject: 503", 2), ("then: [503, 200, 503]", 2), ("times: 3, reject: 503", 3),
+        ] {
+            let plan = try FaultFile.parse("{seed: 5, rules: [{share: 10%, \(rule)}]}", file: "f")
+            var dice = FaultDice(plan, worker: 0)
+            let subject = FaultSubject(request: request(), environment: .production)
+            // Of so many the rule is for none once in 10^45.
+            let fates = (0..<1000).compactMap { _ in dice.choose(subject, now: 0)?.fate }
+            #expect(fates.count { $0 == .rejected(.serviceUnavailable) } == expected, "\(rule): \(fates)")
+        }
+    }
+
     @Test("Shares are what was asked for, the same for the same seed")
     func shares() throws {
         let plan = try FaultFile.parse(

@@ -119,6 +119,24 @@ import Testing
         #expect(BlockFigure(50, bulge)?.without == .notSteady)
     }
 
+    @Test("A step near one end of the run is not merged away, be it large or small", arguments: [1.5, 75])
+    func earlyStep(_ factor: Double) {
+        var random = SplitMix(seed: Self.seed)
+        var missed: [Int] = []
+        for place in [4, 7, 10, 29, 32] {
+            for _ in 0..<10 {
+                let step = blocks(36, each: 120, &random) { $0 < place ? 1 : factor }
+                guard let figure = BlockFigure(50, step), figure.without == .notSteady, let at = figure.shift?.at,
+                    abs(at * 10 - Double(place)) <= 3.1
+                else {
+                    missed.append(place)
+                    continue
+                }
+            }
+        }
+        #expect(missed.isEmpty, "seed \(Self.seed): \(missed)")
+    }
+
     @Test("A change that is sure and small is none")
     func smallChange() throws {
         var random = SplitMix(seed: Self.seed)

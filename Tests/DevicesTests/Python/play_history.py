@@ -314,8 +314,9 @@ class World:
         if request not in device["pending"] or request["at"] != at:
             return
         trigger = request["trigger"]
-        if trigger and trigger["repeats"]:
-            request["at"] = self.next_time(trigger)
+        again = self.next_time(trigger) if trigger and trigger["repeats"] else "never"
+        if again != "never":
+            request["at"] = again
             self.arm(device, request)
         else:
             device["pending"].remove(request)

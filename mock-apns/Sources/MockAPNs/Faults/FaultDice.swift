@@ -53,9 +53,10 @@ struct FaultDice {
         }
         let age = age(now)
         for number in script.plan.rules.indices where applies(number, to: subject, age) {
-            guard let place = script.match(number) else { continue }
             let rule = script.plan.rules[number]
+            // The rule is for its share only: others are not counted, and use nothing up.
             if rule.share < 1, random.unit() >= rule.share { continue }
+            guard let place = script.match(number) else { continue }
             let step = rule.steps.isEmpty ? rule : rule.steps[Int(place % UInt64(rule.steps.count))]
             let fate = fate(step)
             // A rule that draws among its pushes has done nothing to those it leaves as they are.
