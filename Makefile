@@ -136,7 +136,7 @@ bench-peers: build .build/python/installed ## pushload and mock-apns beside h2lo
 bench-truths: build ## figures beside what they must be: pace, stall, answer time, search
 	Benchmarks/truths.py
 
-bench-memory: build ## memory of client and mock after 15 s and 10 minutes, with 1 and 100 million pushes: writes a table of docs/performance.md
+bench-memory: build ## memory of client and mock after 2 and 10 minutes, with 1 and 100 million pushes: writes a table of docs/performance.md
 	Benchmarks/memory.py --write docs/performance.md
 
 bench-costs: build ## CPU a push in all and by stage, over 1 to 10,000 connections, at rates, with 1 to 8 workers: writes tables of docs/performance.md

@@ -26,7 +26,7 @@ def run(command):
     """What it prints; None when it failed."""
     environment = os.environ | {"PATH": f"{BUILD}:{ROOT}/Benchmarks:{os.environ['PATH']}", "COLUMNS": "160"}
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, stdout=subprocess.PIPE, text=True)
+        done = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=folder, env=environment, stdout=subprocess.PIPE, text=True)
     return done.stdout.strip("\n") if done.returncode == 0 else None
 
 

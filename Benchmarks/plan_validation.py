@@ -416,7 +416,7 @@ def of_servers():
     """The table of what a push costs the client by the server, and what that makes of a plan."""
     lines = ["| server of the runs | client CPU a push, busy, ns | client cores |", "| --- | ---: | ---: |"]
     for name, setting, flags in (("the bundled mock", {}, []), ("nghttpd", {"server": "nghttpd"}, []),
-                                 ("the mock with `--answer-batching off`, `--answers single`", {},
+                                 ("the mock with `--answer-batching off`", {},
                                   ["--mock-flags", "--answer-batching off"]), ("nginx", {"server": "nginx"}, [])):
         with tempfile.TemporaryDirectory() as folder, target(setting) as further:
             for connections, streams, rate in 2 * SERVER_RUNS:

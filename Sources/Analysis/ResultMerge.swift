@@ -64,7 +64,7 @@ package enum ResultMerge {
         merged.notes =
             ["merged from \(results.map(\.name).joined(separator: ", "))"]
             + differences(parts).map { "the parts differ in \($0)" } + partNotes
-            + (parts.contains(where: hasSchedule)
+            + (results.contains(where: \.result.hasSchedule)
                 ? ["stages and trace are those of one part; the parts' rates add up"] : [])
             + results.flatMap { part in part.result.notes.map { "\(part.name): \($0)" } }
         return merged
@@ -121,15 +121,6 @@ package enum ResultMerge {
 
     /// Settings that say how much: the whole's are the sum of the parts'.
     private static let added = ["rate", "pushes", "connections", "threads", "backlog", "mock_threads"]
-
-    private static func hasSchedule(_ part: ResultDocument) -> Bool {
-        ["stages", "trace"].contains { key in
-            switch part.scenario[key] {
-            case nil, .null?, .array([])?: false
-            default: true
-            }
-        }
-    }
 
     /// The first part's settings, but for those that are added, and streams and thresholds that are not of all parts.
     private static func scenario(_ parts: [ResultDocument]) -> [String: JSONValue] {

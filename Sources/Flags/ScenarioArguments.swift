@@ -41,6 +41,13 @@ package struct ScenarioArguments: ParsableArguments {
         help: ArgumentHelp("Set a key of the scenario, as in --set rate=20k; several times.", valueName: "key=value"))
     package var settings: [String] = []
 
+    /// Keys that the file and the environment name.
+    package var named: [String] {
+        let environment = ProcessInfo.processInfo.environment
+        return (file.map { ScenarioFile.places($0).map(\.key) } ?? [])
+            + ScenarioKey.all.filter { environment[$0.variable] != nil }.map(\.name)
+    }
+
     package func scenario(_ flags: [(key: String, texts: [String]?)]) throws(HarnessError) -> Scenario {
         try Self.scenario(file: file, settings: settings, flags: flags)
     }

@@ -126,7 +126,8 @@ package struct GateCommand: AsyncParsableCommand, RunFlags {
             scenario, in: series, ifStopped: Self.ifStopped, injectedCPU: judging.injectedCPU,
             onOneCore: !judging.allCores)
         let base = try await GateRounds(
-            of: binary, scenario, given: Set(named(with: source.settings)), in: series, ifStopped: Self.ifStopped,
+            of: binary, scenario, given: Set(named(with: source.settings) + source.named), in: series,
+            ifStopped: Self.ifStopped,
             onOneCore: !judging.allCores)
         let begun = MonotonicSeconds.now()
         let own = try await rounds.next()

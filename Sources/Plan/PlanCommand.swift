@@ -186,7 +186,7 @@ package struct PlanCommand: AsyncParsableCommand {
         }
         // Before minutes are spent on it.
         if let calibration {
-            do throws(ResultError) { try ResultFile.checkWritable(calibration) } catch {
+            do throws(ResultError) { try ResultFile.checkWritable(calibration, room: ResultFile.roomForCosts) } catch {
                 throw HarnessError(error.description)
             }
         }

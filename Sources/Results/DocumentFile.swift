@@ -51,10 +51,26 @@ package enum DocumentFile {
         do {
             return try decoder.decode(Document.self, from: Data(bytes))
         } catch let error as DecodingError {
-            throw ResultError("\(origin): \(describe(error))")
+            let number = isOfNumber(error) ? MisfitNumber.find(bytes) { isRefused(Document.self, $0, decoder) } : nil
+            throw ResultError("\(origin): \(number?.description ?? describe(error))")
         } catch {
             throw ResultError("\(origin): \(error)")
         }
+    }
+
+    /// A number that does not fit the type of its field: the decoder does not say which.
+    private static func isOfNumber(_ error: DecodingError) -> Bool {
+        guard case .dataCorrupted(let context) = error else { return false }
+        return context.codingPath.isEmpty
+    }
+
+    private static func isRefused<Document: Decodable>(
+        _ document: Document.Type, _ bytes: [UInt8], _ decoder: JSONDecoder
+    ) -> Bool {
+        do { _ = try decoder.decode(document, from: Data(bytes)) } catch let error as DecodingError {
+            return isOfNumber(error)
+        } catch {}
+        return false
     }
 
     private static func describe(_ error: DecodingError) -> String {
@@ -62,7 +78,9 @@ package enum DocumentFile {
         return switch error {
         case .keyNotFound(let key, let context): "\"\(place(context.codingPath + [key]))\" is missing"
         case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
-            "\"\(place(context.codingPath))\" has the wrong type or value"
+            context.codingPath.isEmpty
+                ? "damaged: something in it has the wrong type or value"
+                : "\"\(place(context.codingPath))\" has the wrong type or value"
         @unknown default: "damaged"
         }
     }

@@ -14,6 +14,16 @@ extension ResultDocument {
     /// False where no push was answered: what an answered push costs is no figure then, and 0.
     package var hasAnswers: Bool { pushes.accepted > 0 || pushes.rejected > 0 }
 
+    /// Its rate was given by stages, a trace or a recording.
+    package var hasSchedule: Bool {
+        ["stages", "trace", "replay"].contains { key in
+            switch scenario[key] {
+            case nil, .null?, .array([])?: false
+            default: true
+            }
+        }
+    }
+
     /// Of several runs: its id is all of theirs, and its rates are the sums of theirs.
     package var isMerged: Bool { run.id.contains("+") }
 }

@@ -77,15 +77,15 @@ package enum ResultFile {
     package static func checkRoom(in folder: String) throws(ResultError) {
         var facts = statvfs()
         guard statvfs(folder, &facts) == 0 else { throw failure(folder) }
-        let free = UInt64(facts.f_bavail).multipliedReportingOverflow(by: UInt64(facts.f_frsize))
-        guard !free.overflow, free.partialValue < room else { return }
+        guard let free = freeBytes(facts), free < room else { return }
         throw ResultError(
-            "\(folder): only \(free.partialValue / 1000) kB are free there, a result takes up to \(room / 1000) kB; make room, or "
+            "\(folder): only \(free / 1000) kB are free there, a result takes up to \(room / 1000) kB; make room, or "
                 + "give another --output")
     }
 
+    /// - Parameter room: that it takes, bytes.
     /// - Throws: when a file cannot be written there, as far as that can be known before.
-    package static func checkWritable(_ path: String) throws(ResultError) {
+    package static func checkWritable(_ path: String, room: UInt64 = 0) throws(ResultError) {
         var facts = stat()
         if stat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFDIR {
             throw ResultError("cannot write \(path): it is a folder")
@@ -93,8 +93,26 @@ package enum ResultFile {
         let temporary = path + ".partial"
         let descriptor = open(temporary, O_CREAT | O_WRONLY | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw failure(path) }
+        var volume = statvfs()
+        let isKnown = fstatvfs(descriptor, &volume) == 0
         close(descriptor)
         unlink(temporary)
+        guard isKnown, let free = freeBytes(volume), free < room else { return }
+        throw ResultError(
+            "cannot write \(path): only \(free / 1000) kB are free there, it may take \(room / 1000) kB; make room, or name another file"
+        )
+    }
+
+    /// Room for a file of many runs' costs, bytes.
+    package static let roomForCosts: UInt64 = 200_000
+
+    /// What may still be written there, bytes; nil where that is not known.
+    private static func freeBytes(_ volume: statvfs) -> UInt64? {
+        // Some blocks are kept for root.
+        let blocks = geteuid() == 0 ? volume.f_bfree : volume.f_bavail
+        let free = UInt64(blocks).multipliedReportingOverflow(by: UInt64(volume.f_frsize))
+        // File systems that do not count have no blocks.
+        return volume.f_blocks == 0 || free.overflow ? nil : free.partialValue
     }
 
     /// Writes the whole document or nothing: to a temporary file, synced, then renamed.

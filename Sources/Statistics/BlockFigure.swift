@@ -28,7 +28,7 @@ public struct BlockFigure: Sendable, Equatable {
     /// Neighbours resemble each other where chance would make them so in fewer cases than this.
     static let correlationLevel = 0.05
     /// Blocks of which neighbours are so much alike, and that change by more than `tolerance` at one place, are not merged: the change
-    /// would be lost in few of them. Nor are those that are alike because of such a change only.
+    /// would be lost in few of them. Nor are those of a step.
     static let strong = 0.5
     /// As `correlationLevel`, for a trend, and for changes at one place, of each kind.
     static let trendLevel = 0.01
@@ -166,7 +166,7 @@ public struct BlockFigure: Sendable, Equatable {
             (correlation, correlationP) = (found?.r, found?.p)
             isIndependent = found.map { $0.p > Self.correlationLevel }
             if isIndependent != false || blocks.count / 2 < Self.fewestMerged { break }
-            if change(blocks) != nil, (found?.r ?? 0) >= Self.strong || isOfItsChanges(blocks) { break }
+            if change(blocks) != nil, (found?.r ?? 0) >= Self.strong || isStep(blocks) { break }
             blocks = LatencyBlock.paired(blocks)
         }
         (self.blocks, blockSeconds) = (blocks.count, Self.length(blocks))
@@ -186,15 +186,14 @@ public struct BlockFigure: Sendable, Equatable {
         return 1.25 * Self.size(change) >= Self.size(trend) ? change : trend
     }
 
-    /// Blocks resemble their neighbours because of the places where they change: between these they do not.
-    private func isOfItsChanges(_ blocks: [LatencyBlock]) -> Bool {
+    /// Before one of the places where shares change all are smaller than after it, or all larger: more than wandering makes of them.
+    private func isStep(_ blocks: [LatencyBlock]) -> Bool {
         let shares = shares(blocks)
-        return stretches(shares).contains { stretches in
-            let rests = stretches.flatMap { stretch in
-                let ranks = Ranks.of(Array(shares[stretch]))
-                return ranks.map { ($0 - Double(ranks.count + 1) / 2) / Double(ranks.count) }
-            }
-            return (NeighbourCorrelation(rests)?.p ?? 0) > Self.correlationLevel
+        return stretches(shares).joined().contains { stretch in
+            guard let last = shares[..<stretch.lowerBound].max(), let first = shares[..<stretch.lowerBound].min(),
+                let least = shares[stretch.lowerBound...].min(), let most = shares[stretch.lowerBound...].max()
+            else { return false }
+            return last < least || most < first
         }
     }
 

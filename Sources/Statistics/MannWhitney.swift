@@ -2,12 +2,14 @@ import Foundation
 import Synchronization
 
 /// The Mann–Whitney U test, two-sided: does one sample tend to larger values? (Mann, Whitney: On a Test of Whether one of Two
-/// Random Variables is Stochastically Larger than the Other, 1947.) Of at most `mostExact` pairs all ways to divide the values between
-/// the sides are counted, tied ones as they are; beyond them the normal approximation, corrected for ties and continuity.
+/// Random Variables is Stochastically Larger than the Other, 1947.) Of at most `mostExact` pairs, and where one
+/// side has few values, all ways to divide the values between the sides are counted, tied ones as they are; beyond them the normal approximation, corrected for ties and continuity.
 package struct MannWhitney: Sendable, Equatable {
     /// One of each sample. Of more, on sides that are alike, the approximation is as good: of 30 and 30 values, p = 0.05 within 0.0003. Of
     /// 3 and 58 it was 80 times too large where all of one side lay below the other.
     package static let mostExact = 1000
+    /// Beside any number of values on the other side: all of 3 below 334 others have p = 3e-7, 0.003 by the approximation.
+    package static let fewExact = 4
 
     /// Pairs in which A's value is the larger one; ties count one half. 0 … sizes multiplied.
     package let u: Double
@@ -26,9 +28,10 @@ package struct MannWhitney: Sendable, Equatable {
         self.u = u
         delta = 1 - 2 * u / (n * m)
         let ties = Self.tieSizes(a + b)
-        isExact = a.count * b.count <= Self.mostExact
+        let isSmall = a.count * b.count <= Self.mostExact
+        isExact = isSmall || min(a.count, b.count) <= Self.fewExact
         let smaller = min(u, n * m - u)
-        if isExact, !ties.isEmpty {
+        if isExact, !ties.isEmpty || !isSmall {
             p = a.count <= b.count ? Self.tiedP(a, b) : Self.tiedP(b, a)
         } else if isExact {
             let ways = Self.ways(a.count, b.count)

@@ -180,6 +180,11 @@ import Testing
         _ = try gate(path, ["-m", "1000", "--set", "send_batch=64KiB"])
         let named = try String(contentsOfFile: folder.path + "/order", encoding: .utf8)
         #expect(named.contains("\"streams\":1000") && named.contains("\"send_batch\":65536"), "\(named)")
+        let file = folder.path + "/usual.yaml"
+        try "streams: 1000\n".write(toFile: file, atomically: true, encoding: .utf8)
+        _ = try gate(path, [file])
+        let written = try String(contentsOfFile: folder.path + "/order", encoding: .utf8)
+        #expect(written.contains("\"streams\":1000") && !written.contains("send_batch"), "\(written)")
         for (flags, problem) in [
             (["--baseline", "b.json"], "--baseline and --base-binary: expected one of them"),
             (["--update"], "--update makes a baseline: it goes with --baseline, not --base-binary"),

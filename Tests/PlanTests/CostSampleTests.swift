@@ -59,7 +59,11 @@ import Testing
         results[0].scenario["stages"] = .array([])
         #expect(CostSample.problem(results[0]) == nil)
         results[0].scenario["stages"] = .array([.string("burst 100k")])
-        #expect(CostSample.problem(results[0])?.hasPrefix("its rate changed by stages") == true)
+        #expect(
+            CostSample.problem(results[0])?.hasPrefix("its rate was given by stages, a trace or a recording") == true)
+        (results[0].scenario["stages"], results[0].scenario["trace"]) = (.null, .string("due.csv"))
+        #expect(
+            CostSample.problem(results[0])?.hasPrefix("its rate was given by stages, a trace or a recording") == true)
         var absurd = results[1]
         absurd.pushes.accepted = .max
         #expect(CostSample.problem(absurd)?.hasPrefix("its books are wrong: 200,000 pushes were planned") == true)

@@ -114,6 +114,15 @@ func sampleResult(accepted: UInt64 = 9, rejected: UInt64 = 0, failed: UInt64 = 0
         #expect(
             error(Array(text.replacingOccurrences(of: "\"planned\" : 9", with: "\"planned\" : \"x\"").utf8))
                 == "r.json: \"pushes.planned\" has the wrong type or value")
+        let line = 1 + text[..<text.range(of: "\"planned\" : 9")!.lowerBound].count { $0 == "\n" }
+        for number in ["-1", "1.5", "1e400", "99999999999999999999"] {
+            #expect(
+                error(Array(text.replacing("\"planned\" : 9", with: "\"planned\" : \(number)").utf8))
+                    == "r.json: line \(line): \(number) does not fit there: out of range, or not whole")
+        }
+        // Another thing that is wrong is not hidden by a number, nor is a number by it.
+        let both = text.replacing("\"planned\" : 9", with: "\"planned\" : -1").replacing("\"p50\"", with: "\"p5\"")
+        #expect(error(Array(both.utf8)).hasPrefix("r.json: "))
         #expect { try ResultFile.read("/nonexistent.json") } throws: {
             "\($0)" == "cannot read /nonexistent.json: No such file or directory; expected a pushload result.json"
         }

@@ -34,8 +34,8 @@ import Testing
     @Test("Few values beside many are counted: all below, or above, is the smallest p there can be")
     func unbalanced() {
         // mannwhitneyu([1, 2, 3], range(4, 62), method="exact")
-        for (few, many) in [(3, 58), (3, 300), (2, 61)] {
-            let test = MannWhitney((1...few).map(Double.init), (10..<10 + many).map(Double.init))
+        for (few, many) in [(3, 58), (3, 300), (2, 61), (3, 334), (501, 2), (4, 400)] {
+            let test = MannWhitney((1...few).map(Double.init), (few + 9..<few + 9 + many).map(Double.init))
             #expect(test?.isExact == true && isClose(test?.p, MannWhitney.smallestP(few, many)), "\(few), \(many)")
         }
         #expect(isClose(MannWhitney.smallestP(3, 58), 2 / 35_990.0))

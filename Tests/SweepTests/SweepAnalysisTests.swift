@@ -141,6 +141,14 @@ import Testing
             SweepReport.best(outcome) == [
                 "best by rate (answered): none, no point of the last rung has all its runs without a problem"
             ])
+        // Nor is one that is ready the best while the other is not.
+        sweep = SweepRuns()
+        for (point, rate) in [(0, 900.0), (1, 500), (2, 600), (3, 800)] {
+            sweep.add(.result(result("\(point)", rate: rate)), of: SweepJob(point: point, repetition: 1))
+        }
+        sweep.add(.result(result("again", rate: 700)), of: SweepJob(point: 3, repetition: 1, rung: 1))
+        let four = try SweepScheduleTests.plan(["streams=1,2,3,4"]) { ($0.method, $0.repeats) = (.halving, 1) }
+        #expect(SweepAnalysis.make(four, SweepSchedule(four), sweep, isFinished: false).best == nil)
     }
 
     @Test("A point whose p99 is only known from below is not the best by it, nor on the front, and a note says why")

@@ -55,7 +55,7 @@ enum BaselineFile {
     /// - Throws: when a baseline cannot be written there, as far as that can be known before.
     static func checkWritable(_ path: String) throws(ResultError) {
         try makeFolder(of: path)
-        try ResultFile.checkWritable(path)
+        try ResultFile.checkWritable(path, room: ResultFile.roomForCosts)
     }
 
     private static func makeFolder(of path: String) throws(ResultError) {

@@ -51,8 +51,9 @@ extension CostSample {
                 "\(Units.grouped(result.retries.attempts)) attempts were sent again",
                 "\(Units.fixed(leastAccepted * 100, places: 0)) % of pushes that are sent once")
         }
-        if case .array(let stages)? = result.scenario["stages"], !stages.isEmpty {
-            return "its rate changed by stages; what a push costs at a rate takes one that is held (--rate)"
+        if result.hasSchedule {
+            return
+                "its rate was given by stages, a trace or a recording; what a push costs at a rate takes one that is held (--rate)"
         }
         guard begun + Double(pushes.notSent) <= Double(pushes.planned) else {
             return

@@ -34,9 +34,12 @@ enum HeadlineSection {
         let (rates, window) = (result.throughput, Units.fixed(result.throughput.windowSeconds, places: 2))
         func rate(_ value: Double) -> String { rates.hasRates ? Written.rate(value) : "-" }
         func share(_ part: UInt64) -> String { part > 0 ? Written.share(part, of: pushes.planned) : "" }
-        let allocations = cost.clientAllocations.map { "\(Units.fixed($0, places: 2)) allocations a push" } ?? ""
+        let allocations =
+            result.hasAnswers
+            ? cost.clientAllocations.map { "\(Units.fixed($0, places: 2)) allocations a push" } ?? "" : ""
         let perPush = { (value: Double) in "\(Units.duration(nanoseconds: value)) a push" }
-        let clientCPU = isPartial ? "-" : perPush(cost.clientCPU)
+        // By no answered push at all.
+        let clientCPU = isPartial || !result.hasAnswers ? "-" : perPush(cost.clientCPU)
         let clientMemory = isPartial ? "-" : Units.bytes(cost.clientMemory)
         let measured = isPartial ? "known at the end" : "user and system"
         let mockMeasured = cost.mockCPU == nil && !isPartial ? "not the bundled mock" : measured
@@ -67,7 +70,8 @@ enum HeadlineSection {
             ("duration", "\(Units.fixed(result.run.durationSeconds, places: 2)) s", "first due to last end"),
             ("latency p50", times[0], latency), ("latency p99", times[1], latency),
             ("latency p99.9", times[2], latency), ("latency max", times[3], latency),
-            ("client CPU", clientCPU, measured), ("mock CPU", cost.mockCPU.map(perPush) ?? "-", mockMeasured),
+            ("client CPU", clientCPU, measured),
+            ("mock CPU", result.hasAnswers ? cost.mockCPU.map(perPush) ?? "-" : "-", mockMeasured),
             ("client memory", clientMemory, allocations.isEmpty ? "peak" : "peak; " + allocations),
             ("mock memory", cost.mockMemory.map(Units.bytes) ?? "-", "peak"),
         ]

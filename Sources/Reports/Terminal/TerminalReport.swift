@@ -139,10 +139,14 @@ package enum TerminalReport {
 
     private static func cost(_ result: ResultDocument) -> String {
         let cost = result.cost
-        var text = "client \(Units.duration(nanoseconds: cost.clientCPU)) CPU a push, \(Units.bytes(cost.clientMemory))"
-        if let cpu = cost.mockCPU { text += "; mock \(Units.duration(nanoseconds: cpu)) CPU a push" }
-        if let memory = cost.mockMemory { text += ", \(Units.bytes(memory))" }
-        return text
+        func side(_ name: String, _ cpu: Double?, _ memory: UInt64?) -> String? {
+            // By no answered push at all.
+            let cpu = result.hasAnswers ? cpu.map { "\(Units.duration(nanoseconds: $0)) CPU a push" } : nil
+            let figures = [cpu, memory.map(Units.bytes)].compactMap { $0 }
+            return figures.isEmpty ? nil : name + " " + figures.joined(separator: ", ")
+        }
+        return [side("client", cost.clientCPU, cost.clientMemory), side("mock", cost.mockCPU, cost.mockMemory)]
+            .compactMap { $0 }.joined(separator: "; ")
     }
 
     private static func side(_ runs: [ReportedRun], _ width: Int) -> [String] {

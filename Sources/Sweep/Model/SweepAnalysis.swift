@@ -19,6 +19,8 @@ enum SweepAnalysis {
             if case .result(let result) = outcome { result } else { nil }
         }
         let planned = schedule.runCount - runs.impossible.count * plan.search.repeats
+        // Halving has no best before its last rung is finished: who is not yet run may be it.
+        let isDecided = isFinished || schedule.sizes.count == 1
         let unfinished = "the sweep is not finished: \(runs.outcomes.count) of \(planned) runs are made"
         return SweepDocument(
             name: plan.scenario.name, version: plan.version, startedAt: plan.startedAt, machine: machine(results),
@@ -27,7 +29,7 @@ enum SweepAnalysis {
             axes: plan.axes.map {
                 .init(name: $0.name, labels: $0.values.map(\.label), numbers: $0.numbers, isTime: $0.isTime)
             },
-            points: points, best: best(points, plan.search.goal), front: front(fit),
+            points: points, best: isDecided ? best(points, plan.search.goal) : nil, front: front(fit),
             notes: (isFinished ? [] : [unfinished]) + notes(points, plan, results))
     }
 
@@ -93,8 +95,7 @@ enum SweepAnalysis {
 
     static func best(_ points: [SweepDocument.Point], _ goal: SweepSearch.Goal) -> SweepDocument.Best? {
         let sign = goal.isHigherBetter ? -1.0 : 1.0
-        // Of halving, only those of the last rung were run for as long as the best; while it is not finished, or where all of it went
-        // wrong, there is none.
+        // Of halving, only those of the last rung were run for as long as the best; where all of it went wrong, there is none.
         let last = points.map(\.rung).max() ?? 0
         let ranked = points.filter { $0.rung == last && $0.isCompared }
             .compactMap { point in goal.figure(point).map { (number: point.number, figure: $0) } }
