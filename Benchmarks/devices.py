@@ -67,7 +67,7 @@ def main():
             print(lines[-1], flush=True)
     if options.write:
         tables.write(options.write, "cost of devices", "\n".join(lines),
-                     f"Benchmarks/devices.py --rounds {options.rounds} --pushes {options.pushes}")
+                     f"Benchmarks/devices.py --rounds {options.rounds} --pushes {options.pushes} --filled {options.filled}")
 
 
 main()

@@ -7,7 +7,9 @@ package enum SustainedRate {
     package static func text(beside goals: [Threshold], expectsRejections: Bool) -> String {
         let isSaid = goals.contains {
             switch $0.metric {
-            case .count(let name, _): ["accepted", "rejected"].contains(name)
+            // A number of accepted pushes leaves all others to be rejected.
+            case .count("accepted", let isShare): isShare
+            case .count(let name, _): name == "rejected"
             case .rate(let rate, _): rate == .accepted
             default: false
             }

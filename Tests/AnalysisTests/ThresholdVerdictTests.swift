@@ -139,7 +139,8 @@ import Testing
         "A search wants 98 % accepted; answered is enough where rejections are spoken of",
         arguments: [
             ("p99 < 50ms", "goodput"), ("p99 < 50ms && failed == 0", "goodput"), ("sent_rate > 5", "goodput"),
-            ("accepted >= 90%", "rate"), ("p99 < 1s && rejected < 10%", "rate"), ("goodput > 5k", "rate"),
+            ("accepted >= 90%", "rate"), ("accepted >= 10", "goodput"), ("p99 < 1s && rejected < 10%", "rate"),
+            ("goodput > 5k", "rate"),
             ("rate > 5k", "goodput"), ("rate >= 0.98 * target", "goodput"),
         ])
     func sustained(_ goal: String, _ rate: String) throws {

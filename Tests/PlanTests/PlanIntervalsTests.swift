@@ -10,8 +10,10 @@ import Testing
     /// Connections and streams, and pushes a second of those at a rate.
     private static let settings: [(Int, Int, Double?)] = [
         (1, 100, nil), (1, 1000, nil), (4, 300, nil), (16, 100, nil), (16, 1000, nil), (200, 100, nil), (200, 500, nil),
-        (4, 1000, 10_000), (4, 1000, 50_000), (4, 1000, 200_000),
+        (4, 1000, 10_000), (4, 1000, 50_000), (4, 1000, 200_000), (1, 100, nil), (2, 100, nil),
     ]
+    /// Of settings whose runs have a link of 10 ms: what a push waits besides, ns.
+    private static let waits = [10: 200_000.0, 11: 400_000]
 
     /// Three rounds of all settings, whose runs differ by 5 % (as logarithms); in the order of time, each like the one before it
     /// where they are correlated (0.3).
@@ -22,10 +24,17 @@ import Testing
         return (0..<3).flatMap { round in
             Self.settings.enumerated().map { place, setting in
                 let (connections, streams, pace) = setting
+                let factor = factors[round * Self.settings.count + place]
+                if let wait = Self.waits[place] {
+                    return sample(
+                        "\(round)-\(place)", connections: connections, streams: streams, cpu: 1000 * factor,
+                        rtt: 10_000_000,
+                        service: 10e6 + wait * factor, rate: 10_000)
+                }
                 let cost = pace.map { 1000 + 2e8 / $0 } ?? 600 * (1 + 0.1 * log(Double(connections)))
                 return sample(
                     "\(round)-\(place)", connections: connections, streams: streams,
-                    cpu: cost * factors[round * Self.settings.count + place],
+                    cpu: cost * factor, service: 1e6 * factor,
                     rate: pace ?? 1e9 / cost, pace: pace)
             }
         }
@@ -45,7 +54,7 @@ import Testing
                 var question = question
                 question.streams = streams
                 return PlanModel(question, costs).clientCost(configuration)
-            } + [PlanModel(question, costs).clientCost(figures[1].2, at: 100_000)]
+            } + [PlanModel(question, costs).clientCost(figures[1].2, at: 100_000), costs.overhead]
         }
         let truth = costs(try #require(CostModel(calibration(nil, &random))))
         var held: [String: Int] = [:]
@@ -53,7 +62,7 @@ import Testing
             let samples = calibration(noise, &random)
             let values = costs(try #require(CostModel(samples)))
             let again = PlanIntervals(samples, seed: UInt64(draw), resamples: resamples).models.map(costs)
-            for (place, name) in (figures.map(\.0) + ["at a rate"]).enumerated() {
+            for (place, name) in (figures.map(\.0) + ["at a rate", "besides the link"]).enumerated() {
                 let figure = PlanIntervals.figure(values[place], again.map { $0[place] })
                 let low = try #require(figure.low)
                 let high = try #require(figure.high)

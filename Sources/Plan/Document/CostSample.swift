@@ -116,8 +116,10 @@ struct CostSample: Codable, Sendable, Equatable {
 extension CostSample {
     /// Keys of settings that change what a push costs the client, beside those that a plan knows.
     static let costly: Set = [
-        "ciphersuites", "device_file", "encoder_table", "header_table", "huffman", "ktls", "max_frame", "measure",
-        "nodelay", "pacing", "pin", "plaintext", "profile", "read_batch", "registrations", "send_batch", "sign_policy",
+        "apns_id", "by", "ciphers", "ciphersuites", "collapse_id", "device_file", "encoder_table", "header_table",
+        "huffman", "ktls",
+        "max_frame", "measure", "nodelay", "pacing", "pin", "plaintext", "profile", "read_batch", "registrations",
+        "send_batch", "sign_policy",
         "template", "templates", "tls_max",
     ]
 
