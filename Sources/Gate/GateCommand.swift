@@ -127,8 +127,7 @@ package struct GateCommand: AsyncParsableCommand, RunFlags {
             onOneCore: !judging.allCores)
         let base = try await GateRounds(
             of: binary, scenario, given: Set(named(with: source.settings) + source.named), in: series,
-            ifStopped: Self.ifStopped,
-            onOneCore: !judging.allCores)
+            ifStopped: Self.ifStopped, onOneCore: !judging.allCores)
         let begun = MonotonicSeconds.now()
         let own = try await rounds.next()
         let other = try await base.next(isFirst: true)

@@ -166,7 +166,7 @@ public struct BlockFigure: Sendable, Equatable {
             (correlation, correlationP) = (found?.r, found?.p)
             isIndependent = found.map { $0.p > Self.correlationLevel }
             if isIndependent != false || blocks.count / 2 < Self.fewestMerged { break }
-            if change(blocks) != nil, (found?.r ?? 0) >= Self.strong || isStep(blocks) { break }
+            if (found?.r ?? 0) >= Self.strong || isStep(blocks), change(blocks) != nil { break }
             blocks = LatencyBlock.paired(blocks)
         }
         (self.blocks, blockSeconds) = (blocks.count, Self.length(blocks))
@@ -186,14 +186,17 @@ public struct BlockFigure: Sendable, Equatable {
         return 1.25 * Self.size(change) >= Self.size(trend) ? change : trend
     }
 
-    /// Before one of the places where shares change all are smaller than after it, or all larger: more than wandering makes of them.
+    /// All blocks before some place have smaller shares than all after it, or larger ones: more than wandering makes of them.
     private func isStep(_ blocks: [LatencyBlock]) -> Bool {
         let shares = shares(blocks)
-        return stretches(shares).joined().contains { stretch in
-            guard let last = shares[..<stretch.lowerBound].max(), let first = shares[..<stretch.lowerBound].min(),
-                let least = shares[stretch.lowerBound...].min(), let most = shares[stretch.lowerBound...].max()
-            else { return false }
-            return last < least || most < first
+        let fewest = ChangePoints.leastValues
+        return (fewest...max(fewest, shares.count - fewest)).contains { place in
+            let (before, after) = (shares.prefix(place), shares.dropFirst(place))
+            guard let low = before.min(), let high = before.max(), let least = after.min(), let most = after.max()
+            else {
+                return false
+            }
+            return high < least || most < low
         }
     }
 

@@ -2,14 +2,18 @@ import Foundation
 import Synchronization
 
 /// The Mann–Whitney U test, two-sided: does one sample tend to larger values? (Mann, Whitney: On a Test of Whether one of Two
-/// Random Variables is Stochastically Larger than the Other, 1947.) Of at most `mostExact` pairs, and where one
-/// side has few values, all ways to divide the values between the sides are counted, tied ones as they are; beyond them the normal approximation, corrected for ties and continuity.
+/// Random Variables is Stochastically Larger than the Other, 1947.) Of at most `mostExact` pairs, and where one side has few values
+/// (`isExact`), all ways to divide the values between the sides are counted, tied ones as they are; beyond them the normal
+/// approximation, corrected for ties and continuity.
 package struct MannWhitney: Sendable, Equatable {
     /// One of each sample. Of more, on sides that are alike, the approximation is as good: of 30 and 30 values, p = 0.05 within 0.0003. Of
     /// 3 and 58 it was 80 times too large where all of one side lay below the other.
     package static let mostExact = 1000
     /// Beside any number of values on the other side: all of 3 below 334 others have p = 3e-7, 0.003 by the approximation.
     package static let fewExact = 4
+
+    /// Whether samples of these sizes are counted.
+    package static func isExact(_ n: Int, _ m: Int) -> Bool { n * m <= mostExact || min(n, m) <= fewExact }
 
     /// Pairs in which A's value is the larger one; ties count one half. 0 … sizes multiplied.
     package let u: Double
@@ -28,10 +32,9 @@ package struct MannWhitney: Sendable, Equatable {
         self.u = u
         delta = 1 - 2 * u / (n * m)
         let ties = Self.tieSizes(a + b)
-        let isSmall = a.count * b.count <= Self.mostExact
-        isExact = isSmall || min(a.count, b.count) <= Self.fewExact
+        isExact = Self.isExact(a.count, b.count)
         let smaller = min(u, n * m - u)
-        if isExact, !ties.isEmpty || !isSmall {
+        if isExact, !ties.isEmpty {
             p = a.count <= b.count ? Self.tiedP(a, b) : Self.tiedP(b, a)
         } else if isExact {
             let ways = Self.ways(a.count, b.count)
@@ -84,7 +87,7 @@ package struct MannWhitney: Sendable, Equatable {
         package init(_ n: Int, _ m: Int) {
             mean = Double(n) * Double(m) / 2
             deviation = (mean / 6 * Double(n + m + 1)).squareRoot()
-            sums = n * m <= MannWhitney.mostExact ? RankTail.shares(MannWhitney.ways(n, m)) : []
+            sums = MannWhitney.isExact(n, m) ? RankTail.shares(MannWhitney.ways(n, m)) : []
         }
 
         /// The chance of a U at or below `most`.
@@ -105,20 +108,19 @@ package struct MannWhitney: Sendable, Equatable {
     /// Counting all orders of 64 and 32 values takes some ten milliseconds, and every look of a gate asks for several metrics.
     private static let counted = Mutex<[[Int]: [Double]]>([:])
 
-    /// The largest value belongs to one side or the other: ways(n, m)[u] = ways(n − 1, m)[u − m] + ways(n, m − 1)[u].
+    /// Of all values in their order so many are the smaller side's: one that is chosen there lies above as many of the other side as
+    /// were not chosen before it.
     private static func count(_ n: Int, _ m: Int) -> [Double] {
-        // previous[j]: of i − 1 and j values.
-        var previous = [[Double]](repeating: [1], count: m + 1)
-        for i in 1...n {
-            var row = [[1.0]]
-            for j in 1...m {
-                var ways = [Double](repeating: 0, count: i * j + 1)
-                for (u, count) in previous[j].enumerated() { ways[u + j] += count }
-                for (u, count) in row[j - 1].enumerated() { ways[u] += count }
-                row.append(ways)
+        let (few, many) = (min(n, m), max(n, m))
+        // ways[chosen][u]: of the values so far.
+        var ways = (0...few).map { [Double](repeating: 0, count: $0 * many + 1) }
+        ways[0][0] = 1
+        for place in 1...(few + many) {
+            for chosen in stride(from: min(few, place), to: 0, by: -1) where place - chosen <= many {
+                let before = ways[chosen - 1]
+                for u in before.indices { ways[chosen][u + place - chosen] += before[u] }
             }
-            previous = row
         }
-        return previous[m]
+        return ways[few]
     }
 }

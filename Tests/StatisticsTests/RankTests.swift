@@ -37,6 +37,9 @@ import Testing
         for (few, many) in [(3, 58), (3, 300), (2, 61), (3, 334), (501, 2), (4, 400)] {
             let test = MannWhitney((1...few).map(Double.init), (few + 9..<few + 9 + many).map(Double.init))
             #expect(test?.isExact == true && isClose(test?.p, MannWhitney.smallestP(few, many)), "\(few), \(many)")
+            // Intervals are held against the same distribution.
+            let tail = MannWhitney.Tails(few, many).atMost(0)
+            #expect(isClose(2 * tail, MannWhitney.smallestP(few, many)), "\(few), \(many): \(tail)")
         }
         #expect(isClose(MannWhitney.smallestP(3, 58), 2 / 35_990.0))
     }

@@ -117,10 +117,8 @@ extension CostSample {
     /// Keys of settings that change what a push costs the client, beside those that a plan knows.
     static let costly: Set = [
         "apns_id", "by", "ciphers", "ciphersuites", "collapse_id", "device_file", "encoder_table", "header_table",
-        "huffman", "ktls",
-        "max_frame", "measure", "nodelay", "pacing", "pin", "plaintext", "profile", "read_batch", "registrations",
-        "send_batch", "sign_policy",
-        "template", "templates", "tls_max",
+        "huffman", "ktls", "max_frame", "measure", "nodelay", "pacing", "pin", "plaintext", "profile", "read_batch",
+        "registrations", "send_batch", "sign_policy", "template", "templates", "tls_max",
     ]
 
     /// - Parameters:

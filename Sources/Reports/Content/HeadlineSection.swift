@@ -34,12 +34,15 @@ enum HeadlineSection {
         let (rates, window) = (result.throughput, Units.fixed(result.throughput.windowSeconds, places: 2))
         func rate(_ value: Double) -> String { rates.hasRates ? Written.rate(value) : "-" }
         func share(_ part: UInt64) -> String { part > 0 ? Written.share(part, of: pushes.planned) : "" }
-        let allocations =
-            result.hasAnswers
-            ? cost.clientAllocations.map { "\(Units.fixed($0, places: 2)) allocations a push" } ?? "" : ""
-        let perPush = { (value: Double) in "\(Units.duration(nanoseconds: value)) a push" }
-        // By no answered push at all.
-        let clientCPU = isPartial || !result.hasAnswers ? "-" : perPush(cost.clientCPU)
+        // By no answered push there is none.
+        func perPush(_ value: Double?, _ text: (Double) -> String) -> String? {
+            result.hasAnswers ? value.map(text) : nil
+        }
+        func cpu(_ value: Double?) -> String {
+            perPush(value) { "\(Units.duration(nanoseconds: $0)) a push" } ?? "-"
+        }
+        let allocations = perPush(cost.clientAllocations) { "\(Units.fixed($0, places: 2)) allocations a push" } ?? ""
+        let clientCPU = isPartial ? "-" : cpu(cost.clientCPU)
         let clientMemory = isPartial ? "-" : Units.bytes(cost.clientMemory)
         let measured = isPartial ? "known at the end" : "user and system"
         let mockMeasured = cost.mockCPU == nil && !isPartial ? "not the bundled mock" : measured
@@ -71,7 +74,7 @@ enum HeadlineSection {
             ("latency p50", times[0], latency), ("latency p99", times[1], latency),
             ("latency p99.9", times[2], latency), ("latency max", times[3], latency),
             ("client CPU", clientCPU, measured),
-            ("mock CPU", result.hasAnswers ? cost.mockCPU.map(perPush) ?? "-" : "-", mockMeasured),
+            ("mock CPU", cpu(cost.mockCPU), mockMeasured),
             ("client memory", clientMemory, allocations.isEmpty ? "peak" : "peak; " + allocations),
             ("mock memory", cost.mockMemory.map(Units.bytes) ?? "-", "peak"),
         ]
