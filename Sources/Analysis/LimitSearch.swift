@@ -38,6 +38,12 @@ package struct LimitSearch: Sendable {
         /// Values were reached, but `mostRefuted` of them not again: the same value's probes differ too much for an answer.
         package let isUnsteady: Bool
         package let probes: [Probe]
+
+        /// How many of the probes at the answer missed the goal, and how many there were.
+        package var misses: (count: Int, of: Int) {
+            let own = probes.filter { $0.value == value }
+            return (own.count { !$0.isReached }, own.count)
+        }
     }
 
     let direction: Direction

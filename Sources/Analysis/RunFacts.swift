@@ -30,8 +30,14 @@ package enum RunFacts {
         return text.isEmpty ? "none" : text
     }
 
-    /// What may change from run to run of a series: the causes of changes, rather than other questions.
+    /// What all runs of a series share. Others may change within it: causes of changes, and what a run is judged by, which changes
+    /// nothing of what is sent.
     package static func areOfSeries(_ name: String) -> Bool {
         !name.hasPrefix("version of ") && !["kernel", "system", "commit", "memory"].contains(name)
+            && !judging.contains(name)
     }
+
+    private static let judging: Set<String> = [
+        "threshold", "abort_on_fail", "abort_on_fail_window", "abort_on_fail_delay", "expect_reasons", "budget",
+    ]
 }

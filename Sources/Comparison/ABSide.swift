@@ -27,6 +27,8 @@ struct ABOwnSide: ABSide {
     private struct Flags: ParsableArguments, RunFlags {
         @OptionGroup var source: ScenarioArguments
         @OptionGroup(title: "Load") var length: LengthOptions
+        @OptionGroup(title: "Load") var thresholds: ThresholdOptions
+        @OptionGroup(title: "Load") var aborting: AbortOptions
         @OptionGroup(title: "Load") var load: LoadOptions
         @OptionGroup(title: "Identity") var identity: IdentityOptions
         @OptionGroup(title: "Transport") var transport: TransportFlags

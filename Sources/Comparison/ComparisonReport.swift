@@ -108,7 +108,13 @@ enum ComparisonReport {
             return "\(metric.verdict.rawValue)\(size)" + (isSame ? ", \(same)" : "")
         case .same: return same
         case .noDifference:
-            return "no difference seen" + (metric.detectable.map { " (could have seen \(difference($0)))" } ?? "")
+            guard let detectable = metric.detectable else { return "no difference seen" }
+            // Larger than what is usually seen, and not seen: one or two runs speak against all others.
+            if let ratio = metric.ratio, max(ratio, 1 / ratio) >= detectable {
+                let what = comparison.analysis == .rounds ? "rounds" : "runs of a side"
+                return "no difference seen: \(what) differ too much from each other"
+            }
+            return "no difference seen (could have seen \(difference(detectable)))"
         case .tooFewRuns:
             let fewest = comparison.fewestRuns
             return "too few runs to call a difference ("

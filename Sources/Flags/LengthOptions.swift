@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// How long a run is, what of it is measured and how it is judged. Each flag is the `ScenarioKey` of its name.
+/// How long a run is, and what of it is measured. Each flag is the `ScenarioKey` of its name.
 package struct LengthOptions: ParsableArguments {
     package init() {}
 
@@ -40,20 +40,8 @@ package struct LengthOptions: ParsableArguments {
     @Flag(name: .customLong("measure"), inversion: .prefixedNo, help: .of("measure"))
     package var measure: Bool?
 
-    @Option(name: .customLong("threshold"), help: .of("threshold", "condition"))
-    package var threshold: [String] = []
-
     @Option(name: .customLong("metrics-port"), help: .of("metrics_port", "port"))
     package var metricsPort: String?
-
-    @Flag(name: .customLong("abort-on-fail"), inversion: .prefixedNo, help: .of("abort_on_fail"))
-    package var abortOnFail: Bool?
-
-    @Option(name: .customLong("abort-on-fail-window"), help: .of("abort_on_fail_window", "duration"))
-    package var abortOnFailWindow: String?
-
-    @Option(name: .customLong("abort-on-fail-delay"), help: .of("abort_on_fail_delay", "duration"))
-    package var abortOnFailDelay: String?
 
     /// The flags that were given, by key.
     package var given: [(key: String, texts: [String]?)] {
@@ -70,11 +58,7 @@ package struct LengthOptions: ParsableArguments {
             ("warmup", warmup.map { [$0] }),
             ("by", by.isEmpty ? nil : by),
             ("measure", measure.map { [String($0)] }),
-            ("threshold", threshold.isEmpty ? nil : threshold),
             ("metrics_port", metricsPort.map { [$0] }),
-            ("abort_on_fail", abortOnFail.map { [String($0)] }),
-            ("abort_on_fail_window", abortOnFailWindow.map { [$0] }),
-            ("abort_on_fail_delay", abortOnFailDelay.map { [$0] }),
         ]
     }
 }

@@ -5,6 +5,8 @@ import Scenarios
 /// of their own, because in debug builds ArgumentParser checks groups in groups several times over, each time they are deeper.
 package protocol RunFlags {
     var length: LengthOptions { get }
+    var thresholds: ThresholdOptions { get }
+    var aborting: AbortOptions { get }
     var load: LoadOptions { get }
     var identity: IdentityOptions { get }
     var transport: TransportFlags { get }
@@ -13,7 +15,7 @@ package protocol RunFlags {
 extension RunFlags {
     /// The flags that were given, by key.
     package var given: [(key: String, texts: [String]?)] {
-        length.given + load.given + identity.given + transport.given
+        length.given + thresholds.given + aborting.given + load.given + identity.given + transport.given
     }
 
     /// For commands that judge several runs together. A scenario's thresholds are of its runs by themselves, and no mistake.

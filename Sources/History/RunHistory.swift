@@ -162,6 +162,16 @@ enum RunHistory {
             version: environment.versions["pushload"] ?? "unknown", commit: environment.commit)
     }
 
+    /// Whether a later stretch has taken a change back: all but a tenth of it; or half, and what is left is not told from what was
+    /// before it.
+    private static func isBack(left: Double, isHigher: Bool, _ before: [Double], _ later: [Double]) -> Bool {
+        guard left > 0.1 else { return true }
+        guard left <= 0.5 else { return false }
+        let order = RunOrder(before: before.count, after: later.count)
+        guard let interval = RatioInterval(before, later, in: order) else { return true }
+        return isHigher ? interval.low <= 1 : interval.high >= 1
+    }
+
     /// nil when no run has the figure.
     private static func metric(
         _ metric: ComparedMetric, _ results: [ResultDocument], _ level: Double
@@ -187,12 +197,15 @@ enum RunHistory {
                 in: RunOrder(before: sides.before.count, after: sides.after.count))
             let verdict: FigureVerdict =
                 after > before ? metric.higher : after < before ? metric.lower : .noDifference
-            // What later changes have taken back by half or more, at any time, is over.
-            let left = segments[(index + 1)...].map { ($0.median - before) / (after - before) }.min() ?? 1
+            let isOver = stretches.indices.dropFirst(index + 1).contains { later in
+                isBack(
+                    left: (segments[later].median - before) / (after - before), isHigher: after > before,
+                    Array(known[sides.before]), Array(known[stretches[later]]))
+            }
             return HistoryDocument.Change(
                 run: places[found.starts[index]], before: before, after: after,
                 ratio: interval?.ratio, low: interval?.low, high: interval?.high, coverage: interval?.coverage,
-                p: found.p[index], verdict: verdict, isWorse: [.slower, .more].contains(verdict) && left > 0.5)
+                p: found.p[index], verdict: verdict, isWorse: [.slower, .more].contains(verdict) && !isOver)
         }
         return .init(
             name: metric.name, unit: metric.unit, values: values, segments: segments, changes: changes,

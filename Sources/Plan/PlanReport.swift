@@ -65,8 +65,8 @@ enum PlanReport {
                         + (plan.simulation.latencyReplications > 1
                             ? [
                                 [
-                                    "95 % interval", "", plan.simulation.median.map { interval($0, written) } ?? "",
-                                    plan.simulation.p99.map { interval($0, written) } ?? "", "", "",
+                                    "95 % interval", "-", plan.simulation.median.map { interval($0, written) } ?? "-",
+                                    plan.simulation.p99.map { interval($0, written) } ?? "-", "-", "-",
                                 ]
                             ] : [])))
         }

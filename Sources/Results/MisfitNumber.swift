@@ -15,7 +15,7 @@ struct MisfitNumber: CustomStringConvertible {
     /// - Parameter isRefused: whether a number of a text does not fit.
     static func find(_ bytes: [UInt8], isRefused: ([UInt8]) -> Bool) -> MisfitNumber? {
         guard bytes.count <= most else { return nil }
-        let numbers = numbers(bytes)
+        let numbers = JSONNumber.all(bytes).map(\.range)
         var (taken, refused) = (numbers.count, 0)
         while taken - refused > 1 {
             let middle = refused + (taken - refused) / 2
@@ -23,8 +23,9 @@ struct MisfitNumber: CustomStringConvertible {
         }
         guard taken > 0, !isRefused(zeroed(bytes, numbers[(taken - 1)..<taken])) else { return nil }
         let place = numbers[taken - 1]
-        let line = 1 + bytes[..<place.lowerBound].count { $0 == 0x0A }
-        return MisfitNumber(line: line, text: String(decoding: bytes[place].prefix(40), as: UTF8.self))
+        return MisfitNumber(
+            line: JSONNumber.line(place.lowerBound, of: bytes),
+            text: String(decoding: bytes[place].prefix(40), as: UTF8.self))
     }
 
     /// The same text with other numbers: 0 and spaces.
@@ -35,28 +36,5 @@ struct MisfitNumber: CustomStringConvertible {
             bytes[number.lowerBound] = UInt8(ascii: "0")
         }
         return bytes
-    }
-
-    /// Outside of strings.
-    private static func numbers(_ bytes: [UInt8]) -> [Range<Int>] {
-        let parts = Set("-+.eE0123456789".utf8)
-        var found: [Range<Int>] = []
-        var place = 0
-        var isString = false
-        while place < bytes.count {
-            let byte = bytes[place]
-            if isString {
-                if byte == UInt8(ascii: "\\") { place += 1 } else if byte == UInt8(ascii: "\"") { isString = false }
-            } else if byte == UInt8(ascii: "\"") {
-                isString = true
-            } else if byte == UInt8(ascii: "-") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) {
-                let end = bytes[place...].firstIndex { !parts.contains($0) } ?? bytes.count
-                found.append(place..<end)
-                place = end
-                continue
-            }
-            place += 1
-        }
-        return found
     }
 }

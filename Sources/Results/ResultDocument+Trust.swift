@@ -28,6 +28,8 @@ extension ResultDocument {
         @Nullable public var steady: Bool?
         /// How it changed; nil: it did not.
         @Nullable public var shift: Shift?
+        /// Blocks are slow and fast by turns; nil: they are not, or too few to tell.
+        @AddedLater public var swing: Swing?
         /// Blocks do not resemble their neighbours; nil: too few to tell.
         @Nullable public var independent: Bool?
         /// What was judged.
@@ -38,7 +40,7 @@ extension ResultDocument {
         @Nullable public var trendP: Double?
 
         enum CodingKeys: String, CodingKey {
-            case without, needed, steady, shift, independent, blocks, correlation
+            case without, needed, steady, shift, swing, independent, blocks, correlation
             case low = "low_ns"
             case high = "high_ns"
             case blockSeconds = "block_seconds"
@@ -49,6 +51,19 @@ extension ResultDocument {
         package init(blocks: Int, blockSeconds: Double) {
             self.blocks = blocks
             self.blockSeconds = blockSeconds
+        }
+
+        /// The figure of the faster half of the blocks and of the slower one.
+        public struct Swing: Codable, Sendable, Equatable {
+            public var fast: UInt64
+            public var slow: UInt64
+
+            enum CodingKeys: String, CodingKey {
+                case fast = "fast_ns"
+                case slow = "slow_ns"
+            }
+
+            package init(fast: UInt64, slow: UInt64) { (self.fast, self.slow) = (fast, slow) }
         }
 
         /// A figure that was another one before than after.

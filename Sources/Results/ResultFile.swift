@@ -29,8 +29,27 @@ package enum ResultFile {
                 "\(origin): schema \(schema); this version reads \(ResultDocument.currentSchema)")
         }
         let isPartial = ResultDocument.arePartial(head.notes)
-        return try DocumentFile.decode(
+        let document: ResultDocument = try DocumentFile.decode(
             bytes, origin: origin, userInfo: isPartial ? [.isPartialResult: PartialResult.ofRun] : [:])
+        if let problem = belowZero(bytes) { throw ResultError("\(origin): \(problem)") }
+        return document
+    }
+
+    /// Figures that may be: clocks' offsets and drifts, correlations. Settings are looked at by those who read them.
+    private static let signed: Set<String> = ["offset_ns", "clock_offset_ns", "drift_ppm", "correlation"]
+
+    /// The first figure that cannot have been measured; nil: there is none.
+    private static func belowZero(_ bytes: [UInt8]) -> String? {
+        for number in JSONNumber.all(bytes) where bytes[number.range.lowerBound] == UInt8(ascii: "-") {
+            let name = String(decoding: bytes[number.name], as: UTF8.self)
+            let text = String(decoding: bytes[number.range].prefix(40), as: UTF8.self)
+            guard String(decoding: bytes[number.section], as: UTF8.self) != "scenario", !signed.contains(name),
+                let value = Double(text), value < 0
+            else { continue }
+            return
+                "line \(JSONNumber.line(number.range.lowerBound, of: bytes)): \"\(name)\" is \(text); expected 0 or more"
+        }
+        return nil
     }
 
     package static func read(_ path: String) throws(ResultError) -> ResultDocument {

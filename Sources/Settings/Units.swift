@@ -174,6 +174,12 @@ public enum Units {
         return String(digits)
     }
 
+    /// `p50, p90 and p99`.
+    public static func listed(_ names: [String]) -> String {
+        guard names.count > 1, let last = names.last else { return names.joined() }
+        return names.dropLast().joined(separator: ", ") + " and " + last
+    }
+
     /// `1 push`, `1,234 pushes`, `0 retries`.
     public static func counted(_ count: some BinaryInteger, _ noun: String) -> String {
         let number = grouped(UInt64(clamping: count))

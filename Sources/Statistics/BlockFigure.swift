@@ -32,6 +32,7 @@ public struct BlockFigure: Sendable, Equatable {
     static let strong = 0.5
     /// As `correlationLevel`, for a trend, and for changes at one place, of each kind.
     static let trendLevel = 0.01
+    static let swingLevel = 0.005
     /// A run that ends when an interval is narrow ends sooner where it is so by chance: the interval is wider by this much, but of one
     /// that ended as soon as it could, which was looked at only twice.
     static let sought = 1.1
@@ -64,6 +65,13 @@ public struct BlockFigure: Sendable, Equatable {
         var isUnanswered = false
     }
 
+    /// Blocks are slow and fast by turns.
+    public struct Swing: Sendable, Equatable {
+        /// Nanoseconds, of the faster half of the blocks and of the slower one.
+        public let fast: UInt64
+        public let slow: UInt64
+    }
+
     /// 0…100.
     public let percentile: Double
     /// Nanoseconds, of all blocks together.
@@ -74,6 +82,8 @@ public struct BlockFigure: Sendable, Equatable {
     public private(set) var without: Without?
     /// nil: it stayed what it is, as far as the blocks tell.
     public private(set) var shift: Shift?
+    /// nil: blocks are not slow and fast by turns, as far as they tell, or differ by less than `tolerance`. It makes no interval too narrow.
+    public private(set) var swing: Swing?
     /// Blocks do not resemble their neighbours; nil: there are too few to tell.
     public private(set) var isIndependent: Bool?
     /// Of the blocks that were judged: how many, how long one is (seconds), the correlation of one with the next (−1…1) and the chances
@@ -112,6 +122,7 @@ public struct BlockFigure: Sendable, Equatable {
         let settled = Self.settled(blocks, value)
         let judged = judge(settled)
         shift = findShift(settled, judged)
+        swing = findSwing(judged)
         let count = Double(judged.reduce(0) { $0 &+ $1.count })
         let beyond = Double(judged.reduce(0) { $0 &+ $1.above(value) })
         let enough = max(Self.fewestBeyond, Self.fewestClumps * Self.clump(blocks, all))
@@ -198,6 +209,22 @@ public struct BlockFigure: Sendable, Equatable {
             }
             return high < least || most < low
         }
+    }
+
+    /// Neighbours, or those of every second block, are unlike each other where chance would make them so in `swingLevel` of cases. Of a
+    /// rhythm with a longer period neighbours are alike, and blocks are merged.
+    private func findSwing(_ blocks: [LatencyBlock]) -> Swing? {
+        let shares = shares(blocks)
+        let isByTurns = [correlationP, NeighbourCorrelation(shares, lag: 2)?.p].contains {
+            $0.map { $0 >= 1 - Self.swingLevel / 2 } ?? false
+        }
+        guard isByTurns else { return nil }
+        let ordered = zip(shares, blocks).sorted { $0.0 < $1.0 }.map(\.1)
+        let half = ordered.count / 2
+        guard let swing = compare(ordered.prefix(half), ordered.suffix(half), at: nil), !swing.isUnanswered else {
+            return nil
+        }
+        return Swing(fast: swing.before, slow: swing.after)
     }
 
     private static func size(_ shift: Shift) -> Double { abs(Double(shift.after) - Double(shift.before)) }

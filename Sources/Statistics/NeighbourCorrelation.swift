@@ -1,4 +1,4 @@
-/// Does a value resemble the one before it? The correlation of ranks from one value to the next (Wald, Wolfowitz: An Exact Test for
+/// Does a value resemble the one before it, or one that lies some places before? The correlation of ranks from one value to the other (Wald, Wolfowitz: An Exact Test for
 /// Randomness in the Non-Parametric Case Based on Serial Correlation, 1943), held against that of shuffled values: one-sided, for
 /// a positive one only, which makes intervals of means and quantiles too narrow.
 package struct NeighbourCorrelation: Sendable, Equatable {
@@ -9,11 +9,13 @@ package struct NeighbourCorrelation: Sendable, Equatable {
     /// How often shuffled values have one as large, the order itself counted as one; 1/1,000…1.
     package let p: Double
 
-    /// nil of fewer than four values, or of one that is not a number.
+    /// nil of fewer than `lag` + 3 values, or of one that is not a number.
     ///
-    /// - Parameter seed: the same seed gives the same p.
-    package init?(_ values: [Double], seed: UInt64 = 1) {
-        guard values.count > 3, !values.contains(where: \.isNaN) else { return nil }
+    /// - Parameters:
+    ///   - lag: how many places values lie apart, from 1.
+    ///   - seed: the same seed gives the same p.
+    package init?(_ values: [Double], lag: Int = 1, seed: UInt64 = 1) {
+        guard values.count > 2 + lag, !values.contains(where: \.isNaN) else { return nil }
         let middle = Double(values.count + 1) / 2
         var ranks = Ranks.of(values).map { $0 - middle }
         let squares = ranks.reduce(0) { $0 + $1 * $1 }
@@ -21,20 +23,20 @@ package struct NeighbourCorrelation: Sendable, Equatable {
             (r, p) = (0, 1)
             return
         }
-        let observed = Self.products(ranks)
+        let observed = Self.products(ranks, lag)
         var random = SplitMix(seed: seed)
         var asLarge = 1
         for _ in 0..<Self.shuffles {
             ranks.shuffle(using: &random)
-            if Self.products(ranks) >= observed - 1e-9 * squares { asLarge += 1 }
+            if Self.products(ranks, lag) >= observed - 1e-9 * squares { asLarge += 1 }
         }
         r = observed / squares
         p = Double(asLarge) / Double(Self.shuffles + 1)
     }
 
-    private static func products(_ values: [Double]) -> Double {
+    private static func products(_ values: [Double], _ lag: Int) -> Double {
         var sum = 0.0
-        for index in 1..<values.count { sum += values[index - 1] * values[index] }
+        for index in lag..<values.count { sum += values[index - lag] * values[index] }
         return sum
     }
 }

@@ -57,6 +57,8 @@ package struct SweepCommand: AsyncParsableCommand, RunFlags {
     var settings: [String] = []
 
     @OptionGroup(title: "Load") package var length: LengthOptions
+    @OptionGroup(title: "Load") package var thresholds: ThresholdOptions
+    @OptionGroup(title: "Load", visibility: .hidden) package var aborting: AbortOptions
     @OptionGroup(title: "Load") package var load: LoadOptions
     @OptionGroup(title: "Identity") package var identity: IdentityOptions
     @OptionGroup(title: "Transport") package var transport: TransportFlags

@@ -32,6 +32,8 @@ struct RunCommand: AsyncParsableCommand, RunFlags {
 
     @OptionGroup var source: ScenarioArguments
     @OptionGroup(title: "Load") var length: LengthOptions
+    @OptionGroup(title: "Load") var thresholds: ThresholdOptions
+    @OptionGroup(title: "Load") var aborting: AbortOptions
     @OptionGroup(title: "Load") var precision: PrecisionOptions
     @OptionGroup(title: "Load") var load: LoadOptions
     @OptionGroup(title: "Identity") var identity: IdentityOptions

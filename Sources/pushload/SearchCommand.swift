@@ -176,7 +176,8 @@ struct SearchCommand: AsyncParsableCommand {
             let rejected = result.pushes.rejected
             if !isReached, rejected > 0, let most = result.reasons.max(by: { ($0.value, $1.key) < ($1.value, $0.key) })
             {
-                why.append("\(Units.counted(rejected, "push")) rejected, most of them \(most.key)")
+                let share = most.value == rejected ? "all of them" : "most of them"
+                why.append("\(Units.counted(rejected, "push")) rejected, \(share) \(most.key)")
             }
             let missed = why.joined(separator: "; ")
             var limited = result.generator.limited ? " (the generator was a limit)" : ""
@@ -235,7 +236,9 @@ struct SearchCommand: AsyncParsableCommand {
         }
         let beyond = answer.beyond.map { ", missed at \(written($0))" } ?? ", nowhere missed within the range"
         let answered = "\(byConnections == nil ? "highest" : "fewest"): \(written(value))"
-        for doubt in doubts { Console.output(Console.picture.fitted("doubt: \(doubt)\n")) }
+        let misses = answer.misses
+        let missed = misses.count > 0 ? ["the goal was missed in \(misses.count) of \(misses.of) probes at it"] : []
+        for doubt in missed + doubts { Console.output(Console.picture.fitted("doubt: \(doubt)\n")) }
         Console.output(Console.picture.fitted("\(answered) (confirmed twice\(beyond); \(probes))\n"))
     }
 }

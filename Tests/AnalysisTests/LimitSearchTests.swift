@@ -58,6 +58,7 @@ import Testing
             }
             #expect(answer.value == best, "probe \(turn + 1) disturbed: \(answer)")
             let disturbed = answer.probes[turn]
+            #expect(answer.misses.count == (disturbed.value == best ? 1 : 0) && answer.misses.of >= 3, "\(answer)")
             #expect(!disturbed.isReached && disturbed.purpose == undisturbed.probes[turn].purpose)
             #expect(
                 answer.probes[(turn + 1)...].contains {

@@ -54,6 +54,11 @@ import Testing
         #expect(
             verdict(metric(.noDifference, [1], [1], ratio: 1, detectable: 1_897.4))
                 == "no difference seen (could have seen 1,897 times as much)")
+        for ratio in [0.021, 48] {
+            #expect(
+                verdict(metric(.noDifference, [1], [1], ratio: ratio, detectable: 18))
+                    == "no difference seen: runs of a side differ too much from each other")
+        }
         #expect(verdict(metric(.oneRun, [1], [2], ratio: 2)) == "one run a side: no interval")
         #expect(verdict(metric(.oneRun, [1, 1], [2], ratio: 2)) == "only one run of B: no interval")
         #expect(

@@ -233,7 +233,7 @@ import Testing
         var baseline = BaselineDocument(
             name: "b", reason: "r", updatedAt: "2026-01-01T00:00:00Z", version: "0", commit: nil, scenario: [:],
             machine: .init(host: "h", cpu: "c", cores: 2, kernel: "k", system: "s"), kernel: "record/0",
-            oneCore: true, metrics: [.init(name: "client_cpu", unit: .nanoseconds, raw: [1], normalised: [1])])
+            oneCore: true, metrics: [.init(name: "client_cpu", unit: .nanoseconds, raw: [650], normalised: [0.04])])
         func written() throws -> String { String(decoding: try BaselineFile.encode(baseline), as: UTF8.self) }
         #expect(
             try refusal(of: try written()).contains("made with reference kernel record/0, this version has record/1"))

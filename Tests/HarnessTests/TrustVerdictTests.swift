@@ -30,6 +30,18 @@ import Testing
         return TrustVerdict(outcome, inputs: try RunInputs(scenario), generator: .init(), start: 1).section
     }
 
+    @Test("Blocks that are slow and fast by turns are no steady target: how far apart they are is said")
+    func swings() throws {
+        let trust = try trust(until: nil)
+        let swing = try #require(trust.figures["p99"]?.swing)
+        #expect(swing.fast < 3_100_000 && swing.slow > 9_000_000, "\(swing)")
+        #expect(
+            trust.doubts.contains {
+                $0.hasPrefix("p99 swings: blocks of 1.00 s are slow and fast by turns (2.98 ms in")
+            }, "\(trust.doubts)")
+        #expect(trust.figures["p50"]?.swing == nil)
+    }
+
     @Test("The figure that a run went on for has the wider interval of one that is sought, and the others their own")
     func sought() throws {
         let plain = try #require(BlockFigure(99, blocks()))

@@ -1,6 +1,7 @@
 import Reports
 import Results
 import SampleRuns
+import Settings
 import Testing
 
 @testable import History
@@ -201,6 +202,31 @@ import Testing
         #expect(kept.leftOut == [.init(path: "whole", reason: "the only run of its series (by none)")])
         let across = try RunHistory.make(all, metrics: ["rate"], across: ["engine", "streams"])
         #expect(across.series.map { $0.runs.count } == [12] && across.leftOut.isEmpty)
+    }
+
+    @Test("A condition that was changed does not end a series: it changes nothing of what is sent")
+    func conditions() throws {
+        for (name, value) in [
+            ("thresholds", .array([.string("p99 < 50ms")])), ("budget", .integer(9)), ("abort_on_fail", .bool(true)),
+            ("expected_reasons", .array([.string("Unregistered")])),
+        ] as [(String, JSONValue)] {
+            let tightened = runs(calm + calm.map { $0 * 1.5 }).enumerated().map { index, run in
+                var result = run.result
+                if index < 8 { result.scenario[name] = value }
+                return (path: run.path, result: result)
+            }
+            let history = try RunHistory.make(tightened, metrics: ["client CPU a push"])
+            #expect(history.series.count == 1 && history.leftOut.isEmpty, "\(name)")
+            #expect(history.series[0].metrics[0].changes.map(\.isWorse) == [true], "\(name)")
+        }
+    }
+
+    @Test("What was taken back by half, and is still told from before, is not over")
+    func half() throws {
+        let twelve = calm + calm.prefix(4)
+        let history = try RunHistory.make(
+            runs(twelve + twelve.map { $0 * 0.5 } + twelve.map { $0 * 0.76 }), metrics: ["rate"])
+        #expect(history.series[0].metrics[0].changes.map(\.isWorse) == [true, false])
     }
 
     @Test("A series cannot go across what is no fact of a run")

@@ -184,6 +184,14 @@ import Testing
             ),
             ("{share: 0%, reject: 503}", "f:1:27: rules[0].share: 0% is for no request; leave the rule out"),
             ("{next: 2, times: 3}", "f:1:19: rules[0]: \"times\" is more than \"next\": the rule is for 2 only"),
+            (
+                "{next: 2, then: [503, 429, 200]}",
+                "f:1:19: rules[0]: \"next\" is less than there are steps: those after step 2 never come"
+            ),
+            (
+                "{silent: 3%}, {request: any, latency: 1ms}, {request: [push, management], reject: 503}",
+                "f:1:63: rules[2]: it is for no request: rules[1] decides about all of that kind; put that one last, or give it a \"share\""
+            ),
             ("{next: 0}", "f:1:26: rules[0].next: expected at least 1"),
             ("{then: []}", "f:1:26: rules[0].then: expected at least one step, as in [503, 200]"),
             (

@@ -120,6 +120,11 @@ func sampleResult(accepted: UInt64 = 9, rejected: UInt64 = 0, failed: UInt64 = 0
                 error(Array(text.replacing("\"planned\" : 9", with: "\"planned\" : \(number)").utf8))
                     == "r.json: line \(line): \(number) does not fit there: out of range, or not whole")
         }
+        let cost = 1 + text[..<text.range(of: "\"client_cpu_ns_per_push\"")!.lowerBound].count { $0 == "\n" }
+        let negative = text.replacing(/"client_cpu_ns_per_push" : [0-9.e]+/, with: "\"client_cpu_ns_per_push\" : -7e2")
+        #expect(
+            error(Array(negative.utf8))
+                == "r.json: line \(cost): \"client_cpu_ns_per_push\" is -7e2; expected 0 or more")
         // Another thing that is wrong is not hidden by a number, nor is a number by it.
         let both = text.replacing("\"planned\" : 9", with: "\"planned\" : -1").replacing("\"p50\"", with: "\"p5\"")
         #expect(error(Array(both.utf8)).hasPrefix("r.json: "))

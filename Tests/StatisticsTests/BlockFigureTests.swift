@@ -64,13 +64,14 @@ import Testing
     func coverage() {
         var random = SplitMix(seed: Self.seed)
         let quantiles = [(50.0, 1e6), (99.0, 1e6 * exp(0.5 * 2.326_347_874))]
-        var (held, intervals, unsteady) = ([0, 0], [0, 0], 0)
+        var (held, intervals, unsteady, swinging) = ([0, 0], [0, 0], 0, 0)
         let runs = 200
         for _ in 0..<runs {
             let blocks = blocks(40, each: 300, &random)
             for (place, (percentile, truth)) in quantiles.enumerated() {
                 guard let figure = BlockFigure(percentile, blocks) else { continue }
                 if figure.shift != nil { unsteady += 1 }
+                if figure.swing != nil { swinging += 1 }
                 guard let low = figure.low, let high = figure.high else { continue }
                 intervals[place] += 1
                 if Double(low) <= truth, truth <= Double(high) { held[place] += 1 }
@@ -83,6 +84,8 @@ import Testing
         }
         // Both figures, 2 % of each at most (a trend, a change), and changes of less than 5 % are none.
         #expect(unsteady <= 16, "seed \(Self.seed): \(unsteady)")
+        // One in 200 of each.
+        #expect(swinging <= 10, "seed \(Self.seed): \(swinging)")
     }
 
     @Test("A figure that hangs together within blocks has the wider interval that holds the truth")
@@ -117,6 +120,21 @@ import Testing
         #expect(Double(rise.after) / Double(rise.before) > 1.3, "\(rise)")
         let bulge = blocks(60, each: 500, &random) { (20..<35).contains($0) ? 1.5 : 1 }
         #expect(BlockFigure(50, bulge)?.without == .notSteady)
+    }
+
+    @Test(
+        "A target that is slow and fast by turns swings, and by how much is said; its interval holds all it goes through"
+    )
+    func swings() throws {
+        var random = SplitMix(seed: Self.seed)
+        // Half a period is as long as four of the blocks, which are merged until neighbours are not alike.
+        let turns = blocks(40, each: 500, &random) { $0 / 4 % 2 == 0 ? 1 : 2 }
+        let figure = try #require(BlockFigure(50, turns))
+        let swing = try #require(figure.swing, "\(figure)")
+        let ratio = Double(swing.slow) / Double(swing.fast)
+        #expect((1.6...2.4).contains(ratio) && figure.shift == nil && figure.isIndependent == true, "\(figure)")
+        let (low, high) = (try #require(figure.low), try #require(figure.high))
+        #expect(low < 1_100_000 && high > 1_800_000, "\(low) \(high)")
     }
 
     @Test("A step near one end of the run is not merged away, be it large or small", arguments: [1.5, 75])

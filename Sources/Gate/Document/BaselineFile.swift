@@ -37,8 +37,27 @@ enum BaselineFile {
                 throw ResultError("\(origin): metric \"\(metric.name)\" has a value below 0")
             }
         }
+        try checkKernel(baseline.metrics, origin)
         guard !baseline.metrics.isEmpty else { throw ResultError("\(origin): it has no metrics") }
         return baseline
+    }
+
+    /// Of a reference kernel, on any machine, ns.
+    private static let kernelTimes = 100.0...1e8
+
+    /// All figures of a round were divided by one and the same time of the reference kernel.
+    private static func checkKernel(_ metrics: [BaselineDocument.Metric], _ origin: String) throws(ResultError) {
+        var kernels: [Double]?
+        for metric in metrics {
+            guard let normalised = metric.normalised else { continue }
+            let times = zip(metric.raw, normalised).map { $1 > 0 ? $0 / $1 : 0 }
+            let isOne = zip(kernels ?? times, times).allSatisfy { $1 == 0 || $0 == 0 || abs($1 / $0 - 1) < 0.01 }
+            guard isOne, times.allSatisfy({ $0 == 0 || kernelTimes.contains($0) }) else {
+                throw ResultError(
+                    "\(origin): metric \"\(metric.name)\": its raw and its normalised values do not belong together")
+            }
+            kernels = kernels ?? times
+        }
     }
 
     static func read(_ path: String) throws(ResultError) -> BaselineDocument {

@@ -26,11 +26,18 @@ struct TrustVerdict {
         for (name, figure) in found {
             if let shift = figure.shift { doubts.append("not steady: \(name) \(Self.words(shift))") }
         }
+        for (name, figure) in found {
+            guard let swing = figure.swing else { continue }
+            doubts.append(
+                "\(name) swings: blocks of \(Units.duration(nanoseconds: figure.blockSeconds * 1e9)) are slow and fast by turns "
+                    + "(\(Self.written(swing.fast)) in the faster half of them, \(Self.written(swing.slow)) in the slower)"
+            )
+        }
         // What drifts hangs together, too.
         let dependent = found.filter { $0.figure.without == .notIndependent }
         if let figure = dependent.first?.figure {
             doubts.append(
-                "\(Self.listed(dependent.map(\.name))): \(Units.duration(nanoseconds: figure.blockSeconds * 1e9)) of the run resemble the "
+                "\(Units.listed(dependent.map(\.name))): blocks of \(Units.duration(nanoseconds: figure.blockSeconds * 1e9)) resemble the "
                     + "ones before (correlation of ranks \(Units.fixed(figure.correlation ?? 0, places: 2))): figures wander more slowly than the "
                     + "run is long enough for")
         }
@@ -46,12 +53,9 @@ struct TrustVerdict {
         self.section = section
     }
 
-    private static func listed(_ names: [String]) -> String {
-        names.count < 2 ? names.joined() : names.dropLast().joined(separator: ", ") + " and " + names[names.count - 1]
-    }
+    private static func written(_ time: UInt64) -> String { Units.duration(nanoseconds: Double(time)) }
 
     private static func words(_ shift: BlockFigure.Shift) -> String {
-        func written(_ time: UInt64) -> String { Units.duration(nanoseconds: Double(time)) }
         guard let at = shift.at else {
             return
                 "went little by little from \(written(shift.before)) in the first third to \(written(shift.after)) in the last"
@@ -75,6 +79,7 @@ struct TrustVerdict {
         }
         section.steady = figure.correlation == nil ? nil : figure.shift == nil
         section.shift = figure.shift.map { .init(at: rounded($0.at, 1e3), before: $0.before, after: $0.after) }
+        section.swing = figure.swing.map { .init(fast: $0.fast, slow: $0.slow) }
         section.independent = figure.isIndependent
         section.correlation = rounded(figure.correlation, 1e3)
         section.correlationP = figure.correlationP

@@ -172,6 +172,7 @@ extension CostSample {
         spreadsAnswers = isBundled && isSpread
         if opened >= 10 * connections { pushesPerConnection = answered / opened }
         others = RunFacts.of(result).filter { Self.costly.contains($0.key) }
+        others["commit"] = environment.commit.map { String($0.prefix(12)) }
         if opened > 0 { handshake = result.cost.clientHandshakes.map { Double($0) / opened } }
         target = isBundled ? nil : result.run.target
     }

@@ -138,10 +138,13 @@ enum PlanWarnings {
         guard !model.canDo(needs.perSecond, configuration), let tightest = model.bounds(configuration).first else {
             return []
         }
+        // As everywhere else; less, where both would be written alike.
+        let needed = PlanReport.count(needs.perSecond)
+        let written = PlanReport.count(tightest.rate)
         return [
             "\(counted(configuration.connections, "connection")) on \(counted(configuration.machines, "machine")) "
                 + (configuration.connections == 1 ? "does " : "do ")
-                + "\(whole(tightest.rate))/s at most, of \(whole(needs.perSecond))/s needed: the devices take "
+                + "\(written == needed ? whole(tightest.rate) : written)/s at most, of \(needed)/s needed: the devices take "
                 + Units.duration(nanoseconds: model.shortest(configuration))
         ]
     }

@@ -55,12 +55,28 @@ enum TrustSection {
         let without = figures.filter { $0.trusted.without != nil }.map { "\($0.name): \(why($0.trusted))" }
         var lines = intervals.isEmpty ? [] : ["trust: " + intervals.joined(separator: "; ")]
         if !without.isEmpty { lines.append("trust: no interval of " + without.joined(separator: "; ")) }
-        let isSteady = shown.compactMap { trust[$0.figure] }.allSatisfy { $0.steady == true && $0.independent == true }
         let sound =
-            (isSteady ? ["steady, and blocks of the run are independent of each other"] : [])
+            (steady(trust).map { [$0] } ?? [])
             + (trust.arrivals.flatMap { $0.kept ? [arrivals($0)] : nil } ?? [])
         if !sound.isEmpty { lines.append("trust: " + sound.joined(separator: "; ")) }
         return [""] + lines + trust.doubts.map { "doubt: \($0)" }
+    }
+
+    /// Of which figures it is known that they did not change: of those without an interval nothing is.
+    private static func steady(_ trust: ResultDocument.Trust) -> String? {
+        var names: [String] = []
+        var length = 0.0
+        for (name, figure) in shown {
+            guard let trusted = trust[figure], trusted.low != nil, trusted.steady == true, trusted.independent == true,
+                trusted.swing == nil
+            else { continue }
+            names.append(name)
+            length = max(length, trusted.blockSeconds)
+        }
+        guard !names.isEmpty else { return nil }
+        return
+            "\(Units.listed(names)) steady, and blocks of \(Units.duration(nanoseconds: length * 1e9)) do not resemble the "
+            + "ones before"
     }
 
     /// `31.2 - 33.4 us`; nil where there is none.
@@ -78,7 +94,7 @@ enum TrustSection {
                 ?? "too few pushes, of which slow ones come together"
         case "unanswered": "pushes without an answer are in it"
         case "not_steady": "not steady"
-        case "not_independent": "blocks are not independent of each other"
+        case "not_independent": "blocks resemble the ones before"
         default: figure.without ?? ""
         }
     }

@@ -150,6 +150,12 @@ enum SweepAnalysis {
                 "runs of points that were dropped early are shorter: only the last rung is compared for the best")
         }
         if Set(results.map(\.environment.host)).count > 1 { notes.append("the runs were made on several machines") }
+        let commits = Set(results.map { $0.environment.commit?.prefix(12) ?? "an unknown commit" }).sorted()
+        if commits.count > 1 {
+            notes.append(
+                "the runs were made at several commits of pushload: \(commits.joined(separator: ", ")): points may differ by that"
+            )
+        }
         let limited = results.count { $0.generator.limited }
         if limited > 0 {
             notes.append("the generator itself was a limit in \(limited) of \(Units.counted(results.count, "run"))")

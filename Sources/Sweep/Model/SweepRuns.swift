@@ -65,13 +65,14 @@ struct SweepRuns: Sendable {
         }
     }
 
-    /// The goal's median over the runs of a point; nil when something is wrong with them.
+    /// The goal's median over the runs of a point; nil when something is wrong with them, or it is not known of all.
     func value(of goal: SweepSearch.Goal, _ point: Int, rung: Int, repeats: Int) -> Double? {
         guard problem(point, rung: rung, repeats: repeats) == nil, missing(point, rung: rung, repeats: repeats) == 0
         else {
             return nil
         }
-        return Quantile.median(results(point, rung: rung, repeats: repeats).compactMap(goal.value))
+        let values = results(point, rung: rung, repeats: repeats).map(goal.value)
+        return values.contains(nil) ? nil : Quantile.median(values.compactMap { $0 })
     }
 
     private static func oneLine(_ text: String) -> String { text.split(separator: "\n").joined(separator: "; ") }

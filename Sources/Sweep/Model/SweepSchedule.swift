@@ -47,7 +47,7 @@ struct SweepSchedule: Sendable {
         return jobs
     }
 
-    /// Those that go on to the next rung: the best by the goal. Points without a value (they failed) go last.
+    /// Those that go on to the next rung: the best by the goal. Points without a value (they failed, or it is not known of a run) are dropped.
     ///
     /// - Parameter values: the goal's value of each point of this rung.
     func survivors(of rung: Int, _ values: [(point: Int, value: Double?)]) -> [Int] {

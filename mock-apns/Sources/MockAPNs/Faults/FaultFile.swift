@@ -28,11 +28,22 @@ public enum FaultFile {
             guard list.count <= FaultPlan.mostRules else {
                 throw rules.error("\(list.count) rules; expected at most \(FaultPlan.mostRules)")
             }
+            // The rules that leave later ones no request of a kind.
+            var decided: [FaultRule.Request: Int] = [:]
             for item in list {
                 let rule = try Self.rule(item)
                 if let bundleID, let topics = rule.match.topics, !topics.contains(where: { isTopic($0, of: bundleID) })
                 {
                     throw item.error("\"topic\": no request of namespace \(bundleID) has such a topic")
+                }
+                let isLeft = rule.match.kinds.contains { !decided.keys.contains($0) }
+                if !isLeft, let earlier = rule.match.kinds.compactMap({ decided[$0] }).max() {
+                    throw item.error(
+                        "it is for no request: rules[\(earlier)] decides about all of that kind; put that one last, or give it a \"share\""
+                    )
+                }
+                if rule.decidesAlways {
+                    for kind in rule.match.kinds { decided[kind] = decided[kind] ?? plan.rules.count }
                 }
                 plan.rules.append(rule)
             }

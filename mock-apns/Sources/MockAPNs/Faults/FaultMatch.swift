@@ -27,6 +27,7 @@ extension FaultRule {
         public var teams: [String]?
 
         public init() {}
+        var kinds: [Request] { requests ?? [.push] }
         var isEverything: Bool { self == Match() }
         /// All that a request's fields are held against.
         var texts: [String] { [tokens, topics, identifiers, collapseIDs, teams].flatMap { $0 ?? [] } }
@@ -65,7 +66,7 @@ struct FaultSubject {
 extension FaultRule.Match {
     func matches(_ subject: FaultSubject) -> Bool {
         if subject.kind == .push, isEverything { return true }
-        guard (requests ?? [.push]).contains(subject.kind) else { return false }
+        guard kinds.contains(subject.kind) else { return false }
         if let wanted = environment, wanted != subject.environment { return false }
         if let connections, !connections.contains(subject.connection) { return false }
         if let teams, !Self.contains(teams, subject.team ?? "") { return false }

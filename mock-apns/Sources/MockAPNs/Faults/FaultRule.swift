@@ -62,6 +62,14 @@ public struct FaultRule: Sendable, Equatable {
         return MemoryLayout<FaultRule>.stride + texts + (answer?.size ?? 0) + steps.reduce(0) { $0 + $1.size }
     }
 
+    /// It decides about all requests of its kinds at all times, and leaves later rules none of them.
+    var decidesAlways: Bool {
+        var all = Match()
+        all.requests = match.requests
+        return burst == nil && next == nil && times == nil && share >= 1 && (steps.isEmpty || repeatsSteps)
+            && match == all
+    }
+
     /// What it does depends on what it did before, or on chance whether it does anything.
     var isCounted: Bool { next != nil || times != nil || !steps.isEmpty || share < 1 }
 }

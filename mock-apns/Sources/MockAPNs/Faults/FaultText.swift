@@ -14,9 +14,10 @@ public enum FaultText {
         if let status = Int(text), let reason = commonest[status] { return reason }
         if Int(text) != nil {
             let statuses = commonest.keys.sorted().map { "\($0)" }.joined(separator: ", ")
+            let isStatus = Int(text).map(RawAnswer.statuses.contains) == true
             throw SettingsError(
-                "\"\(text)\" is no status that APNs answers; expected \(statuses), a reason, or in a fault file "
-                    + "answer: \(text)")
+                "\"\(text)\" is no status that APNs answers; expected \(statuses)"
+                    + (isStatus ? ", a reason, or in a fault file answer: \(text)" : " or a reason"))
         }
         guard let reason = Reason(name: text) else {
             throw SettingsError("\"\(text)\" is not a reason of APNs" + NearestName.hint(text, among: Reason.allNames))
