@@ -19,6 +19,8 @@ package enum RunFacts {
             facts[SettingWords.key(name)] = text(name, setting)
         }
         if facts["target"] == nil { facts["target"] = result.run.target }
+        // It is the budget then.
+        if facts["until"] != nil { facts["duration"] = nil }
         return facts
     }
 
@@ -31,7 +33,7 @@ package enum RunFacts {
     }
 
     /// What all runs of a series share. Others may change within it: causes of changes, and what a run is judged by, which changes
-    /// nothing of what is sent.
+    /// nothing of what is sent but how long.
     package static func areOfSeries(_ name: String) -> Bool {
         !name.hasPrefix("version of ") && !["kernel", "system", "commit", "memory"].contains(name)
             && !judging.contains(name)

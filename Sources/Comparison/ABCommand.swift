@@ -53,8 +53,8 @@ package struct ABCommand: AsyncParsableCommand, RunFlags {
     var rounds = 10
 
     @OptionGroup(title: "Load") package var length: LengthOptions
-    @OptionGroup(title: "Load", visibility: .hidden) package var thresholds: ThresholdOptions
-    @OptionGroup(title: "Load", visibility: .hidden) package var aborting: AbortOptions
+    @OptionGroup(title: "Load", visibility: .private) package var thresholds: ThresholdOptions
+    @OptionGroup(title: "Load", visibility: .private) package var aborting: AbortOptions
     @OptionGroup(title: "Load") package var load: LoadOptions
     @OptionGroup(title: "Identity") package var identity: IdentityOptions
     @OptionGroup(title: "Transport") package var transport: TransportFlags

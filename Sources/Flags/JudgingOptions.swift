@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// How a run is judged. Each flag is the `ScenarioKey` of its name. Hidden in commands that refuse it and say why.
+/// How a run is judged. Each flag is the `ScenarioKey` of its name. Not listed by commands that refuse it and say why.
 package struct ThresholdOptions: ParsableArguments {
     package init() {}
 

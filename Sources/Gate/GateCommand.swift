@@ -38,8 +38,8 @@ package struct GateCommand: AsyncParsableCommand, RunFlags {
     @OptionGroup(title: "Output") var output: GateOutput
     @OptionGroup var source: ScenarioArguments
     @OptionGroup(title: "Load") package var length: LengthOptions
-    @OptionGroup(title: "Load", visibility: .hidden) package var thresholds: ThresholdOptions
-    @OptionGroup(title: "Load", visibility: .hidden) package var aborting: AbortOptions
+    @OptionGroup(title: "Load", visibility: .private) package var thresholds: ThresholdOptions
+    @OptionGroup(title: "Load", visibility: .private) package var aborting: AbortOptions
     @OptionGroup(title: "Load") package var load: LoadOptions
     @OptionGroup(title: "Identity") package var identity: IdentityOptions
     @OptionGroup(title: "Transport") package var transport: TransportFlags

@@ -162,14 +162,19 @@ enum RunHistory {
             version: environment.versions["pushload"] ?? "unknown", commit: environment.commit)
     }
 
-    /// Whether a later stretch has taken a change back: all but a tenth of it; or half, and what is left is not told from what was
-    /// before it.
+    /// Whether a later stretch has taken a change back: half of it or more, and what is left is not told from before; or nine tenths, and
+    /// what is left is within 2 % of before.
     private static func isBack(left: Double, isHigher: Bool, _ before: [Double], _ later: [Double]) -> Bool {
-        guard left > 0.1 else { return true }
-        guard left <= 0.5 else { return false }
+        guard left > 0 else { return true }
+        guard left <= 0.5, let usual = Quantile.median(before), let now = Quantile.median(later) else { return false }
+        if left <= 0.1, max(now, usual) <= 1.02 * min(now, usual) { return true }
         let order = RunOrder(before: before.count, after: later.count)
-        guard let interval = RatioInterval(before, later, in: order) else { return true }
-        return isHigher ? interval.low <= 1 : interval.high >= 1
+        if let interval = RatioInterval(before, later, in: order) {
+            return isHigher ? interval.low <= 1 : interval.high >= 1
+        }
+        // To 0 there is no ratio.
+        return isHigher
+            ? (later.min() ?? 0) <= (before.max() ?? 0) : (later.max() ?? 0) >= (before.min() ?? 0)
     }
 
     /// nil when no run has the figure.

@@ -64,9 +64,9 @@ enum PlanSamples {
             throw HarnessError("\(file): no such file or folder; expected results or a calibration to plan with")
         }
         guard let bytes = try? ResultFile.contents(file, hint: ""),
-            let object = try? JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any]
+            let schema = try? DocumentFile.schema(bytes, origin: file)
         else { return false }
-        return (object["schema"] as? String)?.hasPrefix("pushload.calibration/") == true
+        return schema.hasPrefix("pushload.calibration/")
     }
 
     static func roundTrip(_ result: ResultDocument) -> UInt64 {

@@ -82,7 +82,8 @@ public struct BlockFigure: Sendable, Equatable {
     public private(set) var without: Without?
     /// nil: it stayed what it is, as far as the blocks tell.
     public private(set) var shift: Shift?
-    /// nil: blocks are not slow and fast by turns, as far as they tell, or differ by less than `tolerance`. It makes no interval too narrow.
+    /// nil: blocks are not slow and fast by turns, as far as they tell, or differ by less than `tolerance`, or there is no interval. It
+    /// makes none too narrow.
     public private(set) var swing: Swing?
     /// Blocks do not resemble their neighbours; nil: there are too few to tell.
     public private(set) var isIndependent: Bool?
@@ -122,7 +123,7 @@ public struct BlockFigure: Sendable, Equatable {
         let settled = Self.settled(blocks, value)
         let judged = judge(settled)
         shift = findShift(settled, judged)
-        swing = findSwing(judged)
+        let turns = findTurns(judged)
         let count = Double(judged.reduce(0) { $0 &+ $1.count })
         let beyond = Double(judged.reduce(0) { $0 &+ $1.above(value) })
         let enough = max(Self.fewestBeyond, Self.fewestClumps * Self.clump(blocks, all))
@@ -133,7 +134,7 @@ public struct BlockFigure: Sendable, Equatable {
         let below = least > 0 ? least - 1 : 0
         let reaching = Double(judged.reduce(0) { $0 &+ $1.above(below) })
         let spare = min(due - beyond, reaching - due - Self.margin(judged, above: below))
-        if shift?.isUnanswered == true {
+        if shift?.isUnanswered == true || turns?.isUnanswered == true {
             shift = nil
             without = .unanswered
         } else if shift != nil {
@@ -152,6 +153,8 @@ public struct BlockFigure: Sendable, Equatable {
             let first = Double(all.count) - count
             without = .fewPushes(needed: share > 0 ? UInt64(min(enough / share + first, 1e18).rounded(.up)) : nil)
         }
+        // Of fewer pushes the halves differ by chance.
+        if low != nil, let turns { swing = Swing(fast: turns.before, slow: turns.after) }
     }
 
     /// Without the first ones, in which pushes that take as long as the figure cannot have ended yet: a block has what ends in it.
@@ -211,20 +214,17 @@ public struct BlockFigure: Sendable, Equatable {
         }
     }
 
-    /// Neighbours, or those of every second block, are unlike each other where chance would make them so in `swingLevel` of cases. Of a
-    /// rhythm with a longer period neighbours are alike, and blocks are merged.
-    private func findSwing(_ blocks: [LatencyBlock]) -> Swing? {
+    /// The faster half of the blocks and the slower one, where neighbours, or those of every second block, are unlike each other: chance
+    /// makes them so in `swingLevel` of cases. Of a rhythm with a longer period neighbours are alike, and blocks are merged.
+    private func findTurns(_ blocks: [LatencyBlock]) -> Shift? {
         let shares = shares(blocks)
-        let isByTurns = [correlationP, NeighbourCorrelation(shares, lag: 2)?.p].contains {
-            $0.map { $0 >= 1 - Self.swingLevel / 2 } ?? false
+        let isByTurns = [1, 2].contains { lag in
+            NeighbourCorrelation(shares, lag: lag).map { $0.pSmaller <= Self.swingLevel / 2 } ?? false
         }
         guard isByTurns else { return nil }
         let ordered = zip(shares, blocks).sorted { $0.0 < $1.0 }.map(\.1)
         let half = ordered.count / 2
-        guard let swing = compare(ordered.prefix(half), ordered.suffix(half), at: nil), !swing.isUnanswered else {
-            return nil
-        }
-        return Swing(fast: swing.before, slow: swing.after)
+        return compare(ordered.prefix(half), ordered.suffix(half), at: nil)
     }
 
     private static func size(_ shift: Shift) -> Double { abs(Double(shift.after) - Double(shift.before)) }

@@ -58,7 +58,7 @@ package struct SweepCommand: AsyncParsableCommand, RunFlags {
 
     @OptionGroup(title: "Load") package var length: LengthOptions
     @OptionGroup(title: "Load") package var thresholds: ThresholdOptions
-    @OptionGroup(title: "Load", visibility: .hidden) package var aborting: AbortOptions
+    @OptionGroup(title: "Load", visibility: .private) package var aborting: AbortOptions
     @OptionGroup(title: "Load") package var load: LoadOptions
     @OptionGroup(title: "Identity") package var identity: IdentityOptions
     @OptionGroup(title: "Transport") package var transport: TransportFlags

@@ -59,6 +59,10 @@ func sampleBaseline() -> BaselineDocument {
         #expect(try changed { $0.metrics[0].raw = [-1, 2] } == "b.json: metric \"client_cpu\" has a value below 0")
         let apart = "b.json: metric \"client_cpu\": its raw and its normalised values do not belong together"
         #expect(try changed { $0.metrics[0].normalised = [0.04e9, 0.041e9] } == apart)
+        #expect(try changed { $0.metrics[0].normalised = [0, 0] } == apart)
+        #expect(try changed { $0.metrics[0].raw = [0, 0] } == apart)
+        #expect(
+            try changed { $0.metrics[0].normalised = nil } == "b.json: metric \"client_cpu\" has no normalised values")
         let second = try changed { baseline in
             baseline.metrics.append(
                 .init(name: "mock_cpu", unit: .nanoseconds, raw: [650, 651], normalised: [0.04, 0.082]))

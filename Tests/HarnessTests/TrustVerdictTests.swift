@@ -9,9 +9,9 @@ import Testing
 @Suite struct TrustVerdictTests {
     private static let second: UInt64 = 1_000_000_000
 
-    /// Ten blocks of a second and 2,000 pushes, of which 10, 30, 10, 30, … took 9 ms and more and the others up to 3 ms.
-    private func blocks() -> [LatencyBlock] {
-        (0..<10).map { block in
+    /// Blocks of a second and 2,000 pushes, of which 10, 30, 10, 30, … took 9 ms and more and the others up to 3 ms.
+    private func blocks(_ count: Int = 10) -> [LatencyBlock] {
+        (0..<count).map { block in
             var latencies = LatencyHistogram()
             let slow: UInt64 = block % 2 == 0 ? 10 : 30
             for place in 0..<slow { latencies.record(9_000_000 + 100_000 * place) }
@@ -21,18 +21,18 @@ import Testing
     }
 
     /// - Parameter until: what the run goes on for; nil: for ten seconds.
-    private func trust(until: String?) throws -> ResultDocument.Trust {
+    private func trust(until: String?, blocks: [LatencyBlock]? = nil) throws -> ResultDocument.Trust {
         var scenario = Scenario()
         scenario.rate = 2000
         if let until { scenario.until = until } else { scenario.duration = 10 * Self.second }
         var outcome = LoadOutcome()
-        outcome.blocks = blocks()
+        outcome.blocks = blocks ?? self.blocks()
         return TrustVerdict(outcome, inputs: try RunInputs(scenario), generator: .init(), start: 1).section
     }
 
     @Test("Blocks that are slow and fast by turns are no steady target: how far apart they are is said")
     func swings() throws {
-        let trust = try trust(until: nil)
+        let trust = try trust(until: nil, blocks: blocks(20))
         let swing = try #require(trust.figures["p99"]?.swing)
         #expect(swing.fast < 3_100_000 && swing.slow > 9_000_000, "\(swing)")
         #expect(

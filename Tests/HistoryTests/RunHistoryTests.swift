@@ -227,6 +227,40 @@ import Testing
         let history = try RunHistory.make(
             runs(twelve + twelve.map { $0 * 0.5 } + twelve.map { $0 * 0.76 }), metrics: ["rate"])
         #expect(history.series[0].metrics[0].changes.map(\.isWorse) == [true, false])
+        // An outage between: what is left of it is little of it, and 50 times what was.
+        func p99(_ factors: [Double]) throws -> [Bool] {
+            try RunHistory.make(runs(factors), metrics: ["total p99"]).series[0].metrics[0].changes.map(\.isWorse)
+        }
+        #expect(try p99(twelve + twelve.map { $0 * 1000 } + twelve.map { $0 * 50 }) == [true, false])
+        #expect(try p99(twelve + twelve.map { $0 * 20 } + twelve.map { $0 * 1.01 }) == [false, false])
+    }
+
+    @Test("To 0 there is no ratio: what is left is told from before where all of it is worse")
+    func fromZero() throws {
+        func allocations(_ factors: [Double]) throws -> [Bool] {
+            let results = runs(factors).map { run in
+                var result = run.result
+                let place = Int(run.path.split(separator: "/")[1]) ?? 0
+                result.cost.clientAllocations = factors[place]
+                return (path: run.path, result: result)
+            }
+            return try RunHistory.make(results, metrics: ["allocations a push"]).series[0].metrics[0].changes.map(
+                \.isWorse)
+        }
+        let (most, half) = (calm.map { $0 * 2 }, calm.map { $0 * 0.9 })
+        #expect(try allocations([0] + calm.dropFirst().map { $0 * 0.02 } + most + half) == [true, false])
+        #expect(try allocations(calm.map { _ in 0 } + most + calm.map { _ in 0 }) == [false, false])
+    }
+
+    @Test("Until a figure is known: the budget, which is the duration then, does not divide a series")
+    func budgets() throws {
+        let results = runs(calm + calm).enumerated().map { index, run in
+            var result = run.result
+            result.scenario["until"] = .string("p99 +- 5 %")
+            for name in ["budget", "duration"] { result.scenario[name] = .integer(index < 8 ? 3 : 4) }
+            return (path: run.path, result: result)
+        }
+        #expect(try RunHistory.make(results, metrics: ["rate"]).series.count == 1)
     }
 
     @Test("A series cannot go across what is no fact of a run")

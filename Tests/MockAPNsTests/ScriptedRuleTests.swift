@@ -185,8 +185,12 @@ import Testing
             ("{share: 0%, reject: 503}", "f:1:27: rules[0].share: 0% is for no request; leave the rule out"),
             ("{next: 2, times: 3}", "f:1:19: rules[0]: \"times\" is more than \"next\": the rule is for 2 only"),
             (
-                "{next: 2, then: [503, 429, 200]}",
+                "{next: 2, then: [503, 429, 200], repeat: true}",
                 "f:1:19: rules[0]: \"next\" is less than there are steps: those after step 2 never come"
+            ),
+            (
+                "{times: 1, then: [503, 429]}",
+                "f:1:19: rules[0]: \"times\" is less than there are steps: those after step 1 never come"
             ),
             (
                 "{silent: 3%}, {request: any, latency: 1ms}, {request: [push, management], reject: 503}",

@@ -28,7 +28,7 @@ import Testing
 
     private static let absurd: [(field: String, change: @Sendable (inout ResultDocument) -> Void)] = [
         ("client_cpu_ns_per_push", { $0.cost.clientCPU = 1e30 }),
-        ("mock_cpu_ns_per_push", { $0.cost.mockCPU = -1 }),
+        ("mock_cpu_ns_per_push", { $0.cost.mockCPU = 1e30 }),
         ("cores", { $0.environment.cores = .max }),
         ("threads", { $0.scenario["threads"] = .integer(2_000_000_000) }),
         ("streams", { $0.scenario["streams"] = .integer(.max) }),
@@ -55,6 +55,29 @@ import Testing
             try PlanSamples.read([path])
         } throws: {
             "\($0)" == "\(path): \(field): no run has such a number"
+        }
+    }
+
+    @Test(
+        "A number that a calibration's field does not take is named with its line; the file is not taken for a result")
+    func misfit() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "pushload-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let path = "\(folder)/costs.json"
+        let calibration = CalibrationDocument(madeAt: "2026", samples: [CostSample(Self.run("r"), roundTrip: 0)])
+        try PlanFile.write(calibration, to: path)
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        let place = try #require(text.range(of: "\"rtt_ns\" : 0"))
+        for number in ["1e400", "-1"] {
+            try text.replacingCharacters(in: place, with: "\"rtt_ns\" : \(number)")
+                .write(toFile: path, atomically: true, encoding: .utf8)
+            let line = 1 + text[..<place.lowerBound].count { $0 == "\n" }
+            #expect {
+                try PlanSamples.read([path])
+            } throws: {
+                "\($0)" == "\(path): line \(line): \(number) does not fit there: out of range, or not whole"
+            }
         }
     }
 

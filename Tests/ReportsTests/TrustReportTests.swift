@@ -35,11 +35,11 @@ import Testing
             lines.contains(
                 "trust: p50 2.11 ms, 95 % interval 2.08 - 2.14 ms; p99 4.33 ms, 4.21 - 4.47 ms"), "\(lines)")
         #expect(lines.contains("trust: no interval of p99.9: too few pushes, 100,000 are enough"), "\(lines)")
-        let steady = "steady, and blocks of 250 ms do not resemble the ones before"
-        #expect(lines.joined().replacing("  ", with: " ").contains("trust: p50, p90 and p99 \(steady)"), "\(lines)")
+        let steady = "no trend and no step, and blocks of 250 ms do not resemble the ones before"
+        #expect(lines.joined().replacing("  ", with: " ").contains("trust: p50, p90 and p99: \(steady)"), "\(lines)")
         let swinging = summary(document { $0.figures["p50"]?.swing = .init(fast: 20, slow: 40) }).joined()
             .replacing("  ", with: " ")
-        #expect(swinging.contains("trust: p90 and p99 \(steady)"), "\(swinging)")
+        #expect(swinging.contains("trust: p90 and p99: \(steady)"), "\(swinging)")
         #expect(!lines.contains { $0.hasPrefix("doubt:") })
         for (needed, written) in [
             (801_456, "802,000"), (12_345_678, "12,400,000"), (999_001, "1,000,000"), (1001, "1,010"), (999, "999"),

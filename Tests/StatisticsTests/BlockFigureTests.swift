@@ -137,6 +137,35 @@ import Testing
         #expect(low < 1_100_000 && high > 1_800_000, "\(low) \(high)")
     }
 
+    @Test(
+        "A hiccup or two are no turns: most blocks have nothing above the figure, and are alike", arguments: [1, 2, 3])
+    func hiccups(_ count: Int) {
+        var random = SplitMix(seed: Self.seed)
+        for _ in 0..<50 {
+            let places = (0..<count).map { _ in Int.random(in: 0..<40, using: &random) }
+            let blocks = blocks(40, each: 500, &random) { places.contains($0) ? 20 : 1 }
+            for percentile in [50, 99, 99.9] {
+                #expect(BlockFigure(percentile, blocks)?.swing == nil, "seed \(Self.seed): p\(percentile), \(places)")
+            }
+        }
+    }
+
+    @Test(
+        "Where every second block has so many pushes without an answer that it has no such figure, there is no interval"
+    )
+    func silentByTurns() throws {
+        var random = SplitMix(seed: Self.seed)
+        let blocks = blocks(50, each: 2000, &random).enumerated().map { place, block in
+            var latencies = LatencyHistogram()
+            block.add(to: &latencies)
+            return LatencyBlock(
+                from: block.from, to: block.from + block.length, latencies, unanswered: place % 2 == 0 ? 0 : 30)
+        }
+        let figure = try #require(BlockFigure(99, blocks))
+        #expect(figure.without == .unanswered && figure.swing == nil && figure.low == nil, "\(figure)")
+        #expect(BlockFigure(50, blocks)?.without == nil)
+    }
+
     @Test("A step near one end of the run is not merged away, be it large or small", arguments: [1.5, 75])
     func earlyStep(_ factor: Double) {
         var random = SplitMix(seed: Self.seed)

@@ -49,10 +49,17 @@ enum BaselineFile {
     private static func checkKernel(_ metrics: [BaselineDocument.Metric], _ origin: String) throws(ResultError) {
         var kernels: [Double]?
         for metric in metrics {
-            guard let normalised = metric.normalised else { continue }
-            let times = zip(metric.raw, normalised).map { $1 > 0 ? $0 / $1 : 0 }
+            guard let normalised = metric.normalised else {
+                guard GateMetric.named(metric.name)?.isNormalised != true else {
+                    throw ResultError("\(origin): metric \"\(metric.name)\" has no normalised values")
+                }
+                continue
+            }
+            // Of nothing and nothing there is none.
+            let times = zip(metric.raw, normalised).map { $0 == 0 && $1 == 0 ? 0 : $0 / $1 }
             let isOne = zip(kernels ?? times, times).allSatisfy { $1 == 0 || $0 == 0 || abs($1 / $0 - 1) < 0.01 }
-            guard isOne, times.allSatisfy({ $0 == 0 || kernelTimes.contains($0) }) else {
+            let isKernel = zip(normalised, times).allSatisfy { $0 == 0 && $1 == 0 || kernelTimes.contains($1) }
+            guard isOne, isKernel else {
                 throw ResultError(
                     "\(origin): metric \"\(metric.name)\": its raw and its normalised values do not belong together")
             }

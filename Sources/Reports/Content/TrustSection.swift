@@ -62,21 +62,20 @@ enum TrustSection {
         return [""] + lines + trust.doubts.map { "doubt: \($0)" }
     }
 
-    /// Of which figures it is known that they did not change: of those without an interval nothing is.
+    /// Which figures did not change from one end of the run to the other: of those without an interval it is not known.
     private static func steady(_ trust: ResultDocument.Trust) -> String? {
         var names: [String] = []
-        var length = 0.0
+        var lengths: [Double] = []
         for (name, figure) in shown {
             guard let trusted = trust[figure], trusted.low != nil, trusted.steady == true, trusted.independent == true,
                 trusted.swing == nil
             else { continue }
             names.append(name)
-            length = max(length, trusted.blockSeconds)
+            lengths.append(trusted.blockSeconds)
         }
-        guard !names.isEmpty else { return nil }
-        return
-            "\(Units.listed(names)) steady, and blocks of \(Units.duration(nanoseconds: length * 1e9)) do not resemble the "
-            + "ones before"
+        guard let shortest = lengths.min(), let longest = lengths.max() else { return nil }
+        let length = (shortest < longest ? "up to " : "") + Units.duration(nanoseconds: longest * 1e9)
+        return "\(Units.listed(names)): no trend and no step, and blocks of \(length) do not resemble the ones before"
     }
 
     /// `31.2 - 33.4 us`; nil where there is none.

@@ -201,8 +201,10 @@ extension FaultFile {
         if let next = rule.next, let times = rule.times, times > next {
             throw value.error("\"times\" is more than \"next\": the rule is for \(next) only")
         }
-        if let next = rule.next, next < rule.steps.count, !rule.repeatsSteps {
-            throw value.error("\"next\" is less than there are steps: those after step \(next) never come")
+        for (name, count) in [("next", rule.next), ("times", rule.times)] {
+            if let count, count < rule.steps.count {
+                throw value.error("\"\(name)\" is less than there are steps: those after step \(count) never come")
+            }
         }
         if let requests = rule.match.requests, !requests.contains(.push) {
             if rule.match.tokens != nil { throw value.error("\"token\" is of pushes; no other request has one") }

@@ -66,8 +66,8 @@ public struct FaultRule: Sendable, Equatable {
     var decidesAlways: Bool {
         var all = Match()
         all.requests = match.requests
-        return burst == nil && next == nil && times == nil && share >= 1 && (steps.isEmpty || repeatsSteps)
-            && match == all
+        // Where one counts, pushes that are wrong by themselves wait as long as a later rule says.
+        return burst == nil && !isCounted && match == all
     }
 
     /// What it does depends on what it did before, or on chance whether it does anything.
