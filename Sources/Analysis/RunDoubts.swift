@@ -13,6 +13,9 @@ package enum RunDoubts {
             count("pushes were rejected, failed or not sent") {
                 $0.pushes.rejected > 0 || $0.pushes.failed > 0 || $0.pushes.notSent > 0
             },
+            count("accepted, rejected, failed and unsent pushes are not as many as planned ones") {
+                $0.run.complete && $0.pushes.ended != $0.pushes.planned
+            },
             count("pushes were lost or doubled") { ($0.pushes.lost ?? 0) > 0 || ($0.pushes.duplicated ?? 0) > 0 },
             count("the generator was a limit") { $0.generator.limited },
         ].compactMap { $0 }

@@ -96,7 +96,8 @@ struct ABBinarySide: ABSide {
         run = try await ChildRun(path, origin: "--\(name.lowercased())-binary")
         let own = try ShellWords.split(flags)
         // Another version may have other flags, so that it reads them itself.
-        for word in own where ["--threshold", "--abort-on-fail", "--no-abort-on-fail"].contains(where: word.hasPrefix) {
+        let refused = ["--threshold", "--abort-on-fail", "--no-abort-on-fail", "threshold=", "abort_on_fail"]
+        for word in own.map({ $0.replacing("--set=", with: "") }) where refused.contains(where: word.hasPrefix) {
             throw HarnessError(
                 "--\(name.lowercased()): \(word.prefix { $0 != "=" }): ab judges differences, not thresholds: pushload run does"
             )

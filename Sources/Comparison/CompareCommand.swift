@@ -55,7 +55,7 @@ package struct CompareCommand: ParsableCommand {
 
     private static func side(_ path: String) throws -> ResultComparison.Side {
         let found = try FoundResults([path]) {
-            FoundResults.incomplete($0, "only whole runs can be compared")
+            FoundResults.incomplete($0, "only whole runs can be compared") ?? ResultComparison.unreadable($0)
         }
         found.tell()
         return ResultComparison.Side(name: path, runs: found.runs)

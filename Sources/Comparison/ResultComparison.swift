@@ -126,10 +126,22 @@ enum ResultComparison {
         return orders[0].stretch >= orders[1].stretch ? orders[0] : orders[1]
     }
 
+    private static let distributionNames = ["total", "round_trip"]
+
+    /// What is wrong with a result's histograms, of those that are compared; nil: nothing.
+    static func unreadable(_ result: ResultDocument) -> String? {
+        for name in distributionNames {
+            do throws(HistogramCodec.Failure) { _ = try result.censoredHistogram(name) } catch {
+                return "histograms.\(name): \(error.description)"
+            }
+        }
+        return nil
+    }
+
     private static func distributions(
         _ a: Side, _ b: Side, by analysis: ComparisonDocument.Analysis, in order: RunOrder
     ) throws(Failure) -> [ComparisonDocument.Distribution] {
-        let names = ["total", "round_trip"]
+        let names = distributionNames
         var found: [ComparisonDocument.Distribution] = []
         for name in names {
             let (runsA, runsB) = (try histograms(name, a), try histograms(name, b))

@@ -75,7 +75,11 @@ package struct HistoryCommand: ParsableCommand {
         do throws(RunHistory.Failure) {
             history = try RunHistory.make(
                 found.runs, unread: found.leftOut,
-                metrics: metrics.isEmpty ? nil : metrics.contains("all") ? ComparedMetric.names : metrics,
+                metrics: metrics.isEmpty
+                    ? nil
+                    : metrics.contains("all")
+                        ? ComparedMetric.names + metrics.filter { $0 != "all" && !ComparedMetric.names.contains($0) }
+                        : metrics,
                 across: Set(across), level: chance)
         } catch { throw HarnessError(error.description) }
         known.mark(&history)

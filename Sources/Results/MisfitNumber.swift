@@ -6,8 +6,12 @@ struct MisfitNumber: CustomStringConvertible {
     /// From 1.
     let line: Int
     let text: String
+    /// Of its field; empty: it has none.
+    let name: String
 
-    var description: String { "line \(line): \(text) does not fit there: out of range, or not whole" }
+    var description: String {
+        "line \(line)\(name.isEmpty ? "" : ", \"\(name)\""): \(text) does not fit there: out of range, or not whole"
+    }
 
     /// Larger texts take too long to read again and again, bytes.
     private static let most = 2_000_000
@@ -15,7 +19,8 @@ struct MisfitNumber: CustomStringConvertible {
     /// - Parameter isRefused: whether a number of a text does not fit.
     static func find(_ bytes: [UInt8], isRefused: ([UInt8]) -> Bool) -> MisfitNumber? {
         guard bytes.count <= most else { return nil }
-        let numbers = JSONNumber.all(bytes).map(\.range)
+        let all = JSONNumber.all(bytes)
+        let numbers = all.map(\.range)
         var (taken, refused) = (numbers.count, 0)
         while taken - refused > 1 {
             let middle = refused + (taken - refused) / 2
@@ -25,7 +30,8 @@ struct MisfitNumber: CustomStringConvertible {
         let place = numbers[taken - 1]
         return MisfitNumber(
             line: JSONNumber.line(place.lowerBound, of: bytes),
-            text: String(decoding: bytes[place].prefix(40), as: UTF8.self))
+            text: String(decoding: bytes[place].prefix(40), as: UTF8.self),
+            name: String(decoding: bytes[all[taken - 1].name], as: UTF8.self))
     }
 
     /// The same text with other numbers: 0 and spaces.

@@ -101,6 +101,14 @@ public struct BlockFigure: Sendable, Equatable {
         return (Double(high) - Double(low)) / 2 / Double(value)
     }
 
+    /// One end of the interval is far further from the value than the other: there are hardly any pushes on that side, as between a fast
+    /// and a slow path, and how much longer a run makes it narrow cannot be said. False without an interval.
+    public var isLopsided: Bool {
+        guard let low, let high, value > 0 else { return false }
+        let (below, above) = (Double(value) - Double(low), Double(high) - Double(value))
+        return max(below, above) > Self.tolerance * Double(value) && max(below, above) > 10 * min(below, above)
+    }
+
     /// nil of no push at all.
     ///
     /// - Parameter isSought: the run goes on until this figure is known well enough.

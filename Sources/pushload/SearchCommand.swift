@@ -138,6 +138,7 @@ struct SearchCommand: AsyncParsableCommand {
         guard byConnections ?? 1 <= Scenario.mostRate else {
             throw HarnessError("--rate: expected at most \(Self.written(Scenario.mostRate)) pushes/s")
         }
+        guard first > 0 else { throw HarnessError("--from \(from ?? ""): expected more than 0") }
         guard first <= last else {
             throw HarnessError("--from \(from ?? Self.written(first)): expected at most --most, \(Self.written(last))")
         }
@@ -149,6 +150,7 @@ struct SearchCommand: AsyncParsableCommand {
         let signals = StopSignals { series.stop() }
         defer { signals.cancel() }
         var doubts: Set<String> = []
+        var limited = 0
         let answer = try await search.run { value, purpose in
             var probe = base
             if byConnections == nil { probe.rate = value } else { probe.connections = Int(value) }
@@ -180,7 +182,8 @@ struct SearchCommand: AsyncParsableCommand {
                 why.append("\(Units.counted(rejected, "push")) rejected, \(share) \(most.key)")
             }
             let missed = why.joined(separator: "; ")
-            var limited = result.generator.limited ? " (the generator was a limit)" : ""
+            if result.generator.limited { limited += 1 }
+            var beside = result.generator.limited ? " (the generator was a limit)" : ""
             let trip = Double(result.latency[.roundTrip].p50)
             let isShort = trip * 10 > result.throughput.windowSeconds * 1e9
             // The last ones are those that the answer rests on.
@@ -188,7 +191,7 @@ struct SearchCommand: AsyncParsableCommand {
             if result.generator.limited { doubts.insert("the generator was a limit when it was confirmed") }
             if isShort {
                 doubts.insert("it was confirmed for less than ten round trips: give a longer --probe")
-                limited +=
+                beside +=
                     " (measured for less than ten round trips of \(Units.duration(nanoseconds: trip)): give a longer --probe)"
             }
             let picture = Console.picture
@@ -200,8 +203,12 @@ struct SearchCommand: AsyncParsableCommand {
                 case .confirming: "  confirming: \(verdict)"
                 }
             Console.output(
-                picture.fitted("\(prefix) at \(what)\(missed.isEmpty ? "" : ": \(missed)")\(limited)\n"))
+                picture.fitted("\(prefix) at \(what)\(missed.isEmpty ? "" : ": \(missed)")\(beside)\n"))
             return isReached
+        }
+        if answer.value == nil { doubts = [] }
+        if answer.value == nil, limited > 0 {
+            doubts = ["the generator was a limit in \(limited) of \(Units.counted(answer.probes.count, "probe"))"]
         }
         try report(answer, byConnections: byConnections, doubts.sorted())
     }
@@ -215,7 +222,7 @@ struct SearchCommand: AsyncParsableCommand {
             ? Units.fixed(value, places: 1) : Units.grouped(UInt64(value.rounded()))
     }
 
-    /// - Parameter doubts: about the probes that confirmed it.
+    /// - Parameter doubts: about the probes that confirmed it; without an answer about all of them.
     private func report(_ answer: LimitSearch.Answer, byConnections: Double?, _ doubts: [String]) throws {
         func written(_ value: Double) -> String {
             byConnections == nil ? "\(Self.written(value)) pushes/s" : Units.counted(Int(value), "connection")
@@ -227,6 +234,7 @@ struct SearchCommand: AsyncParsableCommand {
         let probes = "\(Units.counted(answer.probes.count, "probe")), \(retried)"
         guard let value = answer.value else {
             let missed = answer.beyond.map { written($0) } ?? "nowhere"
+            for doubt in doubts { Console.output(Console.picture.fitted("doubt: \(doubt)\n")) }
             Console.output(
                 Console.picture.fitted(
                     answer.isUnsteady

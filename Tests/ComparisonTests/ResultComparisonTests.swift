@@ -292,6 +292,7 @@ import Testing
         other.run.engine = "nghttp2"
         other.scenario["streams"] = .integer(500)
         other.pushes.failed = 1
+        other.pushes.planned += 1
         other.generator.limited = true
         other.workers = (0..<2).map { .init(index: $0, host: "k", state: .done) }
         let between = try ResultComparison.compare(side("a", [1]), side("b", [other]))

@@ -134,6 +134,10 @@ import Testing
         #expect(
             try refusal(["--a-binary", binary, "--a", "--threshold 'p99 < 1s'"])
                 == "pushload: --a: --threshold: \(thresholds)")
+        for setting in ["--set abort_on_fail=true", "--set=abort_on_fail=true"] {
+            let line = try refusal(["--a-binary", binary, "--a", setting])
+            #expect(line.hasPrefix("pushload: --a: ") && line.hasSuffix("abort_on_fail: \(thresholds)"), "\(line)")
+        }
         #expect(
             try refusal(["--a-binary", binary, "--a", "--until 'p99 +- 2 %'"])
                 == "pushload: --a: --until: runs of ab are all as long: pushload run does\n")

@@ -42,6 +42,51 @@ import Testing
         #expect(trust.figures["p50"]?.swing == nil)
     }
 
+    @Test("A change that is far larger than the generator was late is the target's, however busy the machine was")
+    func culprits() throws {
+        func obstacle(late: UInt64, busy: Double) throws -> String? {
+            var scenario = Scenario()
+            (scenario.rate, scenario.until) = (2000, "p50 +- 5 %")
+            var outcome = LoadOutcome()
+            outcome.blocks = (0..<20).map { block in
+                var latencies = LatencyHistogram()
+                for place in 0..<1000 {
+                    latencies.record((block < 10 ? 20_000_000 : 100_000_000) + 1000 * UInt64(place))
+                }
+                return LatencyBlock(from: Double(block), to: Double(block + 1), latencies)
+            }
+            var generator = ResultDocument.Generator()
+            generator.loopLag.count = 40_000
+            generator.loopLag.p99 = late
+            generator.runQueueDelay = busy
+            return TrustVerdict(outcome, inputs: try RunInputs(scenario), generator: generator, start: 1).section.until?
+                .obstacle
+        }
+        #expect(try obstacle(late: 982_000, busy: 0) == "not_steady")
+        #expect(try obstacle(late: 982_000, busy: 0.5) == "not_steady")
+        #expect(try obstacle(late: 20_000_000, busy: 0) == "generator")
+        #expect(try obstacle(late: 20_000_000, busy: 0.5) == "machine")
+    }
+
+    @Test("Of a figure between a fast and a slow path nobody says how much longer would be enough")
+    func gap() throws {
+        var random = SplitMix(seed: 5)
+        let blocks = (0..<40).map { block in
+            var latencies = LatencyHistogram()
+            let slow = Int.random(in: 480...524, using: &random)
+            for place in 0..<1000 { latencies.record((place < slow ? 60_000_000 : 20_000_000) + 1000 * UInt64(place)) }
+            return LatencyBlock(from: Double(block), to: Double(block + 1), latencies)
+        }
+        let figure = try #require(BlockFigure(50, blocks))
+        #expect(figure.isLopsided, "\(figure)")
+        var scenario = Scenario()
+        (scenario.rate, scenario.until) = (1000, "p50 +- 5 %")
+        var outcome = LoadOutcome()
+        outcome.blocks = blocks
+        let until = TrustVerdict(outcome, inputs: try RunInputs(scenario), generator: .init(), start: 1).section.until
+        #expect(until?.obstacle == "time" && until?.neededSeconds == nil, "\(String(describing: until))")
+    }
+
     @Test("The figure that a run went on for has the wider interval of one that is sought, and the others their own")
     func sought() throws {
         let plain = try #require(BlockFigure(99, blocks()))

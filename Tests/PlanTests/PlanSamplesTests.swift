@@ -76,7 +76,7 @@ import Testing
             #expect {
                 try PlanSamples.read([path])
             } throws: {
-                "\($0)" == "\(path): line \(line): \(number) does not fit there: out of range, or not whole"
+                "\($0)" == "\(path): line \(line), \"rtt_ns\": \(number) does not fit there: out of range, or not whole"
             }
         }
     }

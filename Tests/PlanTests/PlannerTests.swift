@@ -307,6 +307,22 @@ import Testing
         }
     }
 
+    @Test("Where more pushes are open at once than there are streams, that is said: with much jitter they wait for free ones")
+    func fullStreams() throws {
+        func warns(_ jitter: Double) throws -> Bool {
+            var asked = question
+            (asked.pushes, asked.within, asked.roundTrip, asked.jitter) = (1_000_000, 20e9, 80e6, jitter)
+            asked.utilisation = 0.8
+            let plan = try Planner.plan(asked, samples: samples, origin: "x")
+            let (needed, latency) = (try #require(plan.needed), try #require(plan.simulation.latency))
+            let streams = Double(plan.configuration.connections) * Double(asked.streams)
+            let isFull = needed.perSecond * latency.mean / 1e9 > streams
+            #expect(plan.warnings.contains { $0.contains("streams there are: they wait for free ones") } == isFull)
+            return isFull
+        }
+        #expect(try !warns(0) && warns(80e6))
+    }
+
     @Test("What is too short, too small, mixed or without cost is said in one line")
     func refused() throws {
         var short = question

@@ -118,7 +118,7 @@ func sampleResult(accepted: UInt64 = 9, rejected: UInt64 = 0, failed: UInt64 = 0
         for number in ["-1", "1.5", "1e400", "99999999999999999999"] {
             #expect(
                 error(Array(text.replacing("\"planned\" : 9", with: "\"planned\" : \(number)").utf8))
-                    == "r.json: line \(line): \(number) does not fit there: out of range, or not whole")
+                    == "r.json: line \(line), \"planned\": \(number) does not fit there: out of range, or not whole")
         }
         let cost = 1 + text[..<text.range(of: "\"client_cpu_ns_per_push\"")!.lowerBound].count { $0 == "\n" }
         let negative = text.replacing(/"client_cpu_ns_per_push" : [0-9.e]+/, with: "\"client_cpu_ns_per_push\" : -7e2")

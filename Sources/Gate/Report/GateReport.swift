@@ -28,7 +28,7 @@ enum GateReport {
         var notes: [String] = []
         notes.append(
             gate.comparison == .baseline
-                ? "ratio: of costs after dividing both by the machine's speed that day, not of the two medians"
+                ? "ratio: of costs after dividing both by the machine's speed that day, not of the two medians; what is no CPU time is not divided"
                 : "ratio: of the rounds of each pair, not of the two medians")
         for metric in gate.metrics where metric.tolerated != nil {
             guard let least = GateMetric.named(metric.name)?.leastDifference, least > 0 else { continue }

@@ -66,7 +66,8 @@ struct ArrivalVerdict {
             let deviation = Quantile.of(deviations, 0.99)
             section.deviation = deviation
             section.kept = deviation <= Self.tolerance
-            miss = "the 99th percentile is \(Units.fixed(deviation * 100, places: 0)) % off"
+            miss =
+                "one in 100 is off by \(Units.fixed(deviation * 100, places: 0)) % of what was due in that time, or more"
         }
         let late = Double(outcome.measurements[.late].summary.p99)
         let isLate = late > seconds * 1e9

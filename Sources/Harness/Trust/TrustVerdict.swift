@@ -104,10 +104,14 @@ struct TrustVerdict {
             || (generator.runQueueDelay ?? 0) >= GeneratorVerdict.noticedRunQueueDelay
             || (generator.workerLoad.first ?? 0) >= GeneratorVerdict.busyLoad
         let isLate = generator.loopLag.count >= 100 && generator.loopLag.p99 >= GeneratorVerdict.noticedLag
+        // With a schedule it is known how late we were: a change by ten times as much is not ours.
+        let change = figure?.shift.map { $0.after > $0.before ? $0.after - $0.before : $0.before - $0.after } ?? 0
+        let isTargets = generator.loopLag.count >= 100 && Double(change) > 10 * Double(generator.loopLag.p99)
         switch figure?.without {
         case _ where outcome.run.interrupted: section.obstacle = "interrupted"
         // With an interval, or too little for one, a longer run is all that is wanted.
         case nil, .fewBlocks, .fewPushes: section.obstacle = "time"
+        case .notSteady where isTargets: section.obstacle = "not_steady"
         // Whatever keeps a figure from being steady: ours first, then the target's.
         case _ where isMachine: section.obstacle = "machine"
         case _ where isLate || arrivals?.kept == false: section.obstacle = "generator"
@@ -115,7 +119,7 @@ struct TrustVerdict {
         case .notIndependent: section.obstacle = "not_independent"
         case .unanswered: section.obstacle = "unanswered"
         }
-        if section.obstacle == "time", let half {
+        if section.obstacle == "time", let half, figure?.isLopsided == false {
             // An interval becomes narrower with the root of the time.
             let ratio = half / precision.share
             section.neededSeconds = (min(1e9, seconds * ratio * ratio)).rounded(.up)

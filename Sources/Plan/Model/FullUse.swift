@@ -42,7 +42,8 @@ struct FullUse {
         return "formula and simulation differ by \(PlanReport.percent(difference)), more than "
             + "\(PlanReport.percent(Self.allowedDifference)): "
             + (difference < 0
-                ? "the formula promises too much, as it does where two bounds meet" : "the formula promises too little")
+                ? "the formula promises too much, as it does where two bounds meet, or with jitter"
+                : "the formula promises too little")
     }
 
     /// How long all pushes take at the simulated rate of each worker, ns: half of the fan-outs take no longer.

@@ -25,7 +25,7 @@ enum PlanWarnings {
                     + "did with those that kept the client or the mock busiest: give --from runs of one of them")
         }
         if !CostModel.hasRepeats(samples) {
-            warnings.append("each setting was run once: no intervals; repeat runs to have them")
+            warnings.append("each setting was run once: no intervals of costs; repeat runs to have them")
         }
         let connections = configuration.connectionsPerWorker
         if !costs.connectionRange.contains(connections) {
@@ -147,6 +147,20 @@ enum PlanWarnings {
                 + "\(written == needed ? whole(tightest.rate) : written)/s at most, of \(needed)/s needed: the devices take "
                 + Units.duration(nanoseconds: model.shortest(configuration))
         ]
+    }
+
+    /// That pushes wait for streams at the planned rate, by Little's law; nil: they do not.
+    ///
+    /// - Parameter latency: simulated, due to answered, ns.
+    static func full(
+        _ latency: Double, _ perSecond: Double, _ model: PlanModel, _ configuration: PlanModel.Configuration
+    ) -> String? {
+        let open = perSecond * latency / 1e9
+        let streams = configuration.connections * Double(model.question.streams)
+        guard open > streams else { return nil }
+        return
+            "at that rate \(PlanReport.count(open)) pushes are due and not answered at once, more than the \(PlanReport.count(streams)) "
+            + "streams there are: they wait for free ones; a goal for their latency (--goal) or more --connections keeps them from it"
     }
 
     private static func whole(_ number: Double) -> String { PlanReport.count(number.rounded(.down)) }

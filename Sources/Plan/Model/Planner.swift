@@ -96,6 +96,11 @@ enum Planner {
                 "of the period of --fewer-streams the simulation sees \(Units.fixed(seen, places: 2)): its latencies and rate are "
                     + "those of that time")
         }
+        if let latency = draft.latency, let rate = draft.needs?.perSecond,
+            let full = PlanWarnings.full(latency.mean, rate, model, draft.configuration)
+        {
+            warnings.append(full)
+        }
         if let unseen = draft.unseen {
             warnings.append("there are no latencies at the planned rate: \(PlanWarnings.why(unseen))")
         }
@@ -194,7 +199,9 @@ enum Planner {
             guard latencies.count > 1 else { return nil }
             let mean = PlanSimulation.figure(latencies.map { Double($0.value(atPercentile: percentile)) })
             let all = Double(Planner.sum(latencies).value(atPercentile: percentile))
-            return .init(all, low: min(mean.low ?? all, all), high: max(mean.high ?? all, all))
+            // No push took less than the shortest one.
+            let least = latencies.map { Double($0.summary.min) }.min() ?? 0
+            return .init(all, low: min(max(mean.low ?? all, least), all), high: max(mean.high ?? all, all))
         }
     }
 
@@ -269,9 +276,17 @@ enum Planner {
             throw Failure(
                 description:
                     "within \(Units.duration(nanoseconds: model.question.within ?? 0)): connecting and the last answers alone take "
-                    + "\(edges); expected more")
+                    + "\(edges); expected more\(handshakes(model))")
         }
         return rate
+    }
+
+    /// What of it the handshakes are, where they are most of it.
+    private static func handshakes(_ model: PlanModel) -> String {
+        guard let connections = model.question.connections, 2 * model.handshakes > model.edges else { return "" }
+        return
+            ", or fewer than \(Units.counted(connections, "connection")): a worker takes "
+            + "\(Units.duration(nanoseconds: model.handshakes)) for its handshakes"
     }
 
     private static func given(_ model: PlanModel) throws(Failure) -> PlanModel.Configuration {

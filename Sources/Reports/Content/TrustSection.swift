@@ -90,7 +90,7 @@ enum TrustSection {
         case "few_blocks": "measured for too short a time"
         case "few_pushes":
             figure.needed.map { "too few pushes, \(Units.grouped(roundedUp($0))) are enough" }
-                ?? "too few pushes, of which slow ones come together"
+                ?? "slow pushes come together, in too few clumps"
         case "unanswered": "pushes without an answer are in it"
         case "not_steady": "not steady"
         case "not_independent": "blocks resemble the ones before"

@@ -52,12 +52,15 @@ struct SweepStore: Sendable {
         } catch {
             throw HarnessError("cannot make the folder \(folder): \(FileObstacle.text(folder, isFolder: true))")
         }
-        do throws(SettingsError) {
-            let bytes = try SweepPlanFile.encode(plan)
-            do throws(ResultError) { try ResultFile.write(bytes, to: "\(folder)/\(planName)") } catch {
-                throw SettingsError(error.description)
-            }
-        } catch { throw HarnessError(error.description) }
+        let bytes: [UInt8]
+        do throws(SettingsError) { bytes = try SweepPlanFile.encode(plan) } catch {
+            throw HarnessError(error.description)
+        }
+        do throws(ResultError) { try ResultFile.write(bytes, to: "\(folder)/\(planName)") } catch {
+            // Nothing is left of a folder that was made for it.
+            if there == nil { rmdir(folder) }
+            throw HarnessError(error.description, .unwritable)
+        }
         return store
     }
 
