@@ -58,13 +58,15 @@ def device(congestion):
 
 
 def forward(tun, delay, loss, draw, child):
-    """Until the child has ended. Returns packets taken and lost."""
+    """Until the child has ended. Returns packets taken and lost, and how late the others left the link on average, seconds."""
     waiting = collections.deque()
-    taken = lost = 0
+    taken = lost = late = 0
     while child.poll() is None:
         now = time.monotonic()
         while waiting and waiting[0][0] <= now:
-            os.write(tun, waiting.popleft()[1])
+            due, packet = waiting.popleft()
+            late += time.monotonic() - due
+            os.write(tun, packet)
         wait = min(0.1, max(0, waiting[0][0] - time.monotonic())) if waiting else 0.1
         if not select.select([tun], [], [], wait)[0]:
             continue
@@ -81,7 +83,7 @@ def forward(tun, delay, loss, draw, child):
                 lost += 1
             else:
                 waiting.append((due, packet[:12] + packet[16:20] + packet[12:16] + packet[20:]))
-    return taken, lost
+    return taken, lost, late / max(1, taken - lost)
 
 
 def main():
@@ -94,8 +96,9 @@ def main():
     options = parser.parse_args()
     tun = device(options.congestion)
     child = subprocess.Popen(options.command, env=os.environ | {"LINK_BEYOND": BEYOND})
-    taken, lost = forward(tun, options.rtt / 2, options.loss, random.Random(options.seed), child)
-    print(f"link: {taken:,} packets, {lost:,} lost", file=sys.stderr)
+    taken, lost, late = forward(tun, options.rtt / 2, options.loss, random.Random(options.seed), child)
+    # What came waited as long before it was read, as what went did before it was written.
+    print(f"link: {taken:,} packets, {lost:,} lost, round trip longer by {4 * late / options.rtt:.1%}", file=sys.stderr)
     sys.exit(child.returncode if child.returncode >= 0 else 128 - child.returncode)
 
 

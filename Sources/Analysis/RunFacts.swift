@@ -20,7 +20,7 @@ package enum RunFacts {
         }
         if facts["target"] == nil { facts["target"] = result.run.target }
         // It is the budget then.
-        if facts["until"] != nil { facts["duration"] = nil }
+        if case .string? = result.scenario["until"] { facts["duration"] = nil }
         return facts
     }
 

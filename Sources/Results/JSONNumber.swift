@@ -8,7 +8,21 @@ struct JSONNumber {
 
     /// All of them in order, those in strings left out.
     static func all(_ bytes: [UInt8]) -> [JSONNumber] {
-        let parts = Set("-+.eE0123456789".utf8)
+        bytes.withUnsafeBufferPointer { all($0) }
+    }
+
+    private static func isPart(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."),
+            UInt8(ascii: "e"), UInt8(ascii: "E"):
+            true
+        default: false
+        }
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
+
+    private static func all(_ bytes: UnsafeBufferPointer<UInt8>) -> [JSONNumber] {
         var found: [JSONNumber] = []
         var (name, section) = (0..<0, 0..<0)
         var depth = 0
@@ -20,12 +34,14 @@ struct JSONNumber {
             case UInt8(ascii: "\""):
                 let text = string(bytes, from: place + 1)
                 place = text.upperBound
-                let next = bytes[place...].dropFirst().first { ![0x09, 0x0A, 0x0D, 0x20].contains($0) }
-                guard next == UInt8(ascii: ":") else { break }
+                var next = place + 1
+                while next < bytes.count, isSpace(bytes[next]) { next += 1 }
+                guard next < bytes.count, bytes[next] == UInt8(ascii: ":") else { break }
                 name = text
                 if depth == 1 { section = text }
             case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
-                let end = bytes[place...].firstIndex { !parts.contains($0) } ?? bytes.count
+                var end = place + 1
+                while end < bytes.count, isPart(bytes[end]) { end += 1 }
                 found.append(JSONNumber(range: place..<end, name: name, section: section))
                 place = end
                 continue
@@ -37,7 +53,7 @@ struct JSONNumber {
     }
 
     /// Up to its closing quotation mark, or the end.
-    private static func string(_ bytes: [UInt8], from begin: Int) -> Range<Int> {
+    private static func string(_ bytes: UnsafeBufferPointer<UInt8>, from begin: Int) -> Range<Int> {
         var place = begin
         while place < bytes.count, bytes[place] != UInt8(ascii: "\"") {
             place += bytes[place] == UInt8(ascii: "\\") ? 2 : 1

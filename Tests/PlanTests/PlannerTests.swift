@@ -307,7 +307,9 @@ import Testing
         }
     }
 
-    @Test("Where more pushes are open at once than there are streams, that is said: with much jitter they wait for free ones")
+    @Test(
+        "Where more pushes are open at once than there are streams, that is said: with much jitter they wait for free ones"
+    )
     func fullStreams() throws {
         func warns(_ jitter: Double) throws -> Bool {
             var asked = question
