@@ -206,9 +206,9 @@ struct SearchCommand: AsyncParsableCommand {
                 picture.fitted("\(prefix) at \(what)\(missed.isEmpty ? "" : ": \(missed)")\(beside)\n"))
             return isReached
         }
-        if answer.value == nil { doubts = [] }
-        if answer.value == nil, limited > 0 {
-            doubts = ["the generator was a limit in \(limited) of \(Units.counted(answer.probes.count, "probe"))"]
+        if answer.value == nil {
+            let probes = Units.counted(answer.probes.count, "probe")
+            doubts = limited > 0 ? ["the generator was a limit in \(limited) of \(probes)"] : []
         }
         try report(answer, byConnections: byConnections, doubts.sorted())
     }

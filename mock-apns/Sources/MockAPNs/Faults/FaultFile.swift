@@ -36,8 +36,8 @@ public enum FaultFile {
                 {
                     throw item.error("\"topic\": no request of namespace \(bundleID) has such a topic")
                 }
-                let isLeft = rule.match.kinds.contains { !decided.keys.contains($0) }
-                if !isLeft, let earlier = rule.match.kinds.compactMap({ decided[$0] }).max() {
+                let earlier = rule.match.kinds.map { decided[$0] }
+                if !earlier.contains(nil), let earlier = earlier.compactMap({ $0 }).max() {
                     throw item.error(
                         "it is for no request: rules[\(earlier)] decides about all of that kind; put that one last, or give it a \"share\""
                     )
