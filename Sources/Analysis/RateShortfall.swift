@@ -31,6 +31,11 @@ package struct RateShortfall: CustomStringConvertible {
 
     /// What held it back, as far as the result tells.
     private static func limit(_ result: ResultDocument) -> String {
+        if let outage = result.connections.noConnection, let words = outage.words,
+            outage.seconds >= (1 - reached) * result.throughput.windowSeconds
+        {
+            return words
+        }
         if let lost = connectionLimit(result.connections) { return lost }
         if let overflow = backlogLimit(result) { return overflow }
         return streamsLimit(result)

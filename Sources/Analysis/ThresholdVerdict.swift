@@ -65,6 +65,7 @@ package struct ThresholdVerdict: Sendable, Equatable {
         case .memory("rss"): return result.isPartial ? nil : Double(result.cost.clientMemory)
         case .memory: return result.cost.mockMemory.map { Double($0) }
         case .cpu: return result.isPartial || !result.hasAnswers ? nil : result.cost.clientCPU
+        case .noConnection: return result.connections.noConnection.map { $0.seconds * 1e9 }
         case .echo(let name, let isShare):
             guard let echo = result.echo, let count = count(name, echo) else { return nil }
             guard isShare else { return Double(count) }
@@ -171,7 +172,7 @@ package struct ThresholdVerdict: Sendable, Equatable {
 
     private func written(_ value: Double) -> String {
         switch threshold.metric {
-        case .latency, .cpu: Units.duration(nanoseconds: value)
+        case .latency, .cpu, .noConnection: Units.duration(nanoseconds: value)
         case .echo("peak", _): "\(Units.perSecond(value))"
         case .count(_, let isShare), .echo(_, let isShare):
             isShare ? "\(Units.fixed(value * 100, places: 3)) %" : Units.grouped(Self.whole(value))

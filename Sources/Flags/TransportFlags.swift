@@ -100,6 +100,12 @@ package struct TransportFlags: ParsableArguments {
     @Option(name: .customLong("give-up-after"), help: .of("give_up_after", "duration"))
     package var giveUpAfter: String?
 
+    @Option(name: .customLong("reconnect-delay"), help: .of("reconnect_delay", "duration"))
+    package var reconnectDelay: String?
+
+    @Option(name: .customLong("reconnect-delay-max"), help: .of("reconnect_delay_max", "duration"))
+    package var reconnectDelayMax: String?
+
     @Option(name: .customLong("retry-limit"), help: .of("retry_limit", "count"))
     package var retryLimit: String?
 
@@ -150,6 +156,8 @@ package struct TransportFlags: ParsableArguments {
             ("ping_interval", pingInterval.map { [$0] }),
             ("ping_timeout", pingTimeout.map { [$0] }),
             ("give_up_after", giveUpAfter.map { [$0] }),
+            ("reconnect_delay", reconnectDelay.map { [$0] }),
+            ("reconnect_delay_max", reconnectDelayMax.map { [$0] }),
             ("retry_limit", retryLimit.map { [$0] }),
             ("retry", retry.map { [$0] }),
             ("retry_attempts", retryAttempts.map { [$0] }),

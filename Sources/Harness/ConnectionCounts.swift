@@ -1,6 +1,15 @@
 import Results
 import Transport
 
+extension NoConnection {
+    /// As a result has it.
+    var section: ResultDocument.NoConnection {
+        .init(
+            seconds: Double(total) / 1e9, longest: Double(longest) / 1e9, cause: cause?.description,
+            wait: Double(wait) / 1e9)
+    }
+}
+
 /// What became of connections.
 struct ConnectionCounts: Sendable {
     var opened: UInt64 = 0

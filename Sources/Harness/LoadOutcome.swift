@@ -38,6 +38,8 @@ struct LoadOutcome: Sendable {
     var connections = ConnectionCounts()
     /// Of these, those once the measured span of an open loop was over.
     var lateConnections = ConnectionCounts()
+    /// Of the worker that had none for pushes that were due for longest.
+    var noConnection = NoConnection()
     /// Of each of several targets; empty where there is one.
     var targets: [TargetCounts] = []
     var holdUps = HoldUps()

@@ -180,6 +180,7 @@ final class LoadRun: Sendable {
             outcome.retries.add(driver.retries.counts)
             outcome.connections.add(driver.connections)
             outcome.lateConnections.add(driver.lateConnections)
+            outcome.noConnection.add(driver.noConnection)
             outcome.addTargets(of: worker)
             outcome.movedPushes += driver.movedPushes
             outcome.tokensSigned += driver.composer.tokensSigned

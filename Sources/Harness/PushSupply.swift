@@ -71,6 +71,15 @@ struct PushSupply {
     /// Pushes due and not taken, as of the last look.
     var waiting: UInt64 { backlog?.waiting(next: next) ?? 0 }
 
+    /// When the next push is due that has not had its turn, ns; nil: there is none, or nothing has started. A closed loop's next push is
+    /// due from the start on.
+    mutating func dueTime() -> UInt64? {
+        guard start != 0, next < limit else { return nil }
+        guard isOpenLoop else { return start }
+        if nextDue == 0 { findNextDue() }
+        return nextDue
+    }
+
     /// The next push is so late that some may have overflowed: `noteOverflow` is to be called before `take`.
     @inline(__always)
     mutating func mayHaveOverflowed(_ now: UInt64) -> Bool {

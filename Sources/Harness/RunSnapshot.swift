@@ -1,4 +1,5 @@
 import Measurement
+import Transport
 
 /// All workers of a run at about one moment.
 struct RunSnapshot: Sendable {
@@ -7,6 +8,8 @@ struct RunSnapshot: Sendable {
     var counts = PushCounts()
     var inFlight = 0
     var backlog: UInt64 = 0
+    /// Of the worker that has been without a connection for longest.
+    var noConnection = NoConnection()
     /// Of each worker its first push that has neither been taken nor overflowed.
     var positions: [UInt64] = []
     /// Of each worker.
@@ -34,6 +37,7 @@ struct RunSnapshot: Sendable {
         counts.add(worker.counts)
         inFlight += worker.inFlight
         backlog += worker.backlog
+        noConnection.add(worker.noConnection)
         windows.append(worker.window)
         positions.append(worker.position)
         Self.add(worker.failures, to: &failures)

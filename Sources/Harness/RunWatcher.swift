@@ -290,11 +290,24 @@ final class RunWatcher: @unchecked Sendable {
             RunProgress(
                 counts: now.counts, planned: inputs.ownPlanned, inFlight: now.inFlight, backlog: now.backlog,
                 p50: recent.value(atPercentile: 50), p99: recent.value(atPercentile: 99),
-                perSecond: perSecond, target: target(elapsed), elapsed: Double(elapsed) / 1e9,
+                perSecond: perSecond, target: target(elapsed), noConnection: outage(now),
+                elapsed: Double(elapsed) / 1e9,
                 secondsLeft: secondsLeft(now.counts.ended, perSecond, elapsed)))
         shown = now
         sinceShown.removeAll()
     }
+
+    /// A worker that has had no connection for longer than a replacement takes.
+    private func outage(_ now: RunSnapshot) -> RunProgress.Outage? {
+        let outage = now.noConnection
+        guard outage.current >= Self.noticedOutage else { return nil }
+        return .init(
+            lasts: outage.current, cause: outage.cause?.description ?? "",
+            nextAttempt: outage.nextAttempt.map { $0 - min($0, now.time) })
+    }
+
+    /// ns.
+    private static let noticedOutage: UInt64 = 100_000_000
 
     /// What the schedule asks for, pushes a second; nil without one, and where due times are recorded ones.
     private func target(_ elapsed: UInt64) -> Double? {
@@ -331,8 +344,20 @@ package struct RunProgress: Sendable {
     package let perSecond: Double
     /// Pushes a second the schedule asks for at this moment; nil without one.
     package let target: Double?
+    /// nil: all workers have a connection, or nothing is due.
+    package let noConnection: Outage?
     /// Seconds since the start.
     package let elapsed: Double
     /// nil when that cannot be said.
     package let secondsLeft: Double?
+
+    /// A worker has no connection for pushes that are due.
+    package struct Outage: Sendable {
+        /// For so long, ns.
+        package let lasts: UInt64
+        /// Why the last connection was lost or not made, as results spell it.
+        package let cause: String
+        /// The next attempt is made after so long, ns; nil: one is under way.
+        package let nextAttempt: UInt64?
+    }
 }

@@ -108,6 +108,8 @@ extension RunInputs {
         options.pingInterval = scenario.pingInterval
         options.pingTimeout = scenario.pingTimeout
         options.giveUpAfter = scenario.giveUpAfter
+        options.reconnectDelay = scenario.reconnectDelay
+        options.reconnectDelayMax = scenario.reconnectDelayMax
         options.retryLimit = UInt8(scenario.retryLimit)
         options.seed = scenario.seed &+ share(worker).worker
         return options

@@ -1,5 +1,6 @@
 import Measurement
 import Synchronization
+import Transport
 
 /// What a worker shows of itself while it runs.
 struct WorkerSnapshot: Sendable {
@@ -9,6 +10,8 @@ struct WorkerSnapshot: Sendable {
     var inFlight = 0
     /// Open loop: pushes due and not on a stream.
     var backlog: UInt64 = 0
+    /// For how long it has had no connection for pushes that were due.
+    var noConnection = NoConnection()
     /// Its first push that has neither been taken nor overflowed.
     var position: UInt64 = 0
     var window = RateWindow()
@@ -47,8 +50,8 @@ final class SnapshotBox: Sendable {
     ///
     /// - Parameter isLast: the worker has ended: it is seen so, whether anybody has asked or not.
     func offer(
-        _ recorder: Recorder, window: RateWindow, inFlight: Int, backlog: UInt64, position: UInt64, time: UInt64,
-        isLast: Bool = false
+        _ recorder: Recorder, window: RateWindow, inFlight: Int, backlog: UInt64, position: UInt64,
+        noConnection: NoConnection = NoConnection(), time: UInt64, isLast: Bool = false
     ) {
         guard wanted.exchange(false, ordering: .relaxed) || isLast else { return }
         contents.withLock {
@@ -57,6 +60,7 @@ final class SnapshotBox: Sendable {
             $0.snapshot.inFlight = inFlight
             $0.snapshot.backlog = backlog
             $0.snapshot.position = position
+            $0.snapshot.noConnection = noConnection
             $0.snapshot.window = window
             if recorder.counts.failed > 0 { recorder.copyFailures(to: &$0.snapshot.failures) }
             if recorder.counts.notSent > 0 { recorder.copyNotSent(to: &$0.snapshot.notSent) }

@@ -15,6 +15,8 @@ final class WorkerDriver: PushDriver {
     private(set) var connections = ConnectionCounts()
     /// Of these, those once the measured span of an open loop was over.
     private(set) var lateConnections = ConnectionCounts()
+    /// For how long it had no connection for pushes that were due.
+    private(set) var noConnection = NoConnection()
     /// Of the pushes that overflowed, those that came due while its thread stood still or was busy.
     private(set) var ownOverflows: UInt64 = 0
     /// What was wrong with the first stream that the target broke; empty while all is well.
@@ -236,6 +238,13 @@ final class WorkerDriver: PushDriver {
     }
 
     override func idled(until time: UInt64) { idleUntil = time }
+
+    override func missed(_ noConnection: NoConnection) { self.noConnection = noConnection }
+
+    override func nextDue(now: UInt64) -> UInt64? {
+        guard abandonedBy == nil, !isStopped else { return nil }
+        return [supply.dueTime(), retries.nextDue].compactMap { $0 }.min()
+    }
 
     private func tookLast(_ now: UInt64) {
         // A closed loop that had its number of pushes before its time.
@@ -524,7 +533,7 @@ final class WorkerDriver: PushDriver {
             noteOverflow(now)
         }
         box.offer(
-            recorder, window: window, inFlight: inFlight, backlog: supply.waiting, position: supply.position, time: now,
-            isLast: hasEnded)
+            recorder, window: window, inFlight: inFlight, backlog: supply.waiting, position: supply.position,
+            noConnection: noConnection, time: now, isLast: hasEnded)
     }
 }

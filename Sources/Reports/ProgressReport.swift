@@ -20,10 +20,14 @@ package struct Progress: Sendable, Equatable {
     var elapsed: Double
     /// Seconds left, nil when that cannot be said.
     var secondsLeft: Double?
+    /// Open loop: pushes that are due and wait.
+    var backlog: UInt64
+    /// That there is no connection for pushes that are due; empty: there is one.
+    var outage: String
 
     package init(
         done: UInt64, planned: UInt64?, perSecond: Double, target: Double? = nil, inFlight: Int, p50: UInt64,
-        p99: UInt64, errors: UInt64, elapsed: Double = 0, secondsLeft: Double?
+        p99: UInt64, errors: UInt64, elapsed: Double = 0, secondsLeft: Double?, backlog: UInt64 = 0, outage: String = ""
     ) {
         self.done = done
         self.planned = planned
@@ -35,13 +39,30 @@ package struct Progress: Sendable, Equatable {
         self.errors = errors
         self.elapsed = elapsed
         self.secondsLeft = secondsLeft
+        self.backlog = backlog
+        self.outage = outage
     }
 
-    /// One line of at most `width` characters: p99 and errors first, what is left last. What does not fit is left out, the
+    /// `no connection for 1.20 s (connection_refused), next in 30 ms`.
+    ///
+    /// - Parameters:
+    ///   - lasts: ns.
+    ///   - nextAttempt: after so long, ns; nil: one is under way.
+    package static func outage(lasts: UInt64, cause: String, nextAttempt: UInt64?) -> String {
+        let next =
+            nextAttempt.map { "next in \(Units.fixed(Double($0) / 1e6, places: 0)) ms" } ?? "connecting"
+        return "no connection for \(Units.fixed(Double(lasts) / 1e9, places: 1)) s\(cause.isEmpty ? "" : " (\(cause))"), \(next)"
+    }
+
+    /// One line of at most `width` characters: that there is no connection, p99 and errors first, what is left last. What does not fit is left out, the
     /// median first, then what is in flight, the time left and the share that is done.
     package func line(width: Int) -> String {
         // Beside each part how soon it is left out.
         var parts: [(text: String, rank: Int)] = []
+        if !outage.isEmpty {
+            parts.append((outage, 8))
+            parts.append(("backlog \(Units.grouped(backlog))", 7))
+        }
         if p99 > 0 { parts.append(("p99 \(Units.duration(nanoseconds: Double(p99)))", 6)) }
         parts.append(("errors \(Units.grouped(errors))", 5))
         parts.append((Units.perSecond(perSecond.rounded()), 4))

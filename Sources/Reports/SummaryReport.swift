@@ -76,6 +76,7 @@ package enum SummaryReport {
         lines += targets(result.targets ?? [], picture.width)
         lines.append(connectionsLine(result))
         lines += counts("connections ended", result.connections.ends)
+        if let words = result.connections.noConnection?.words { lines.append("\(words), while pushes were due") }
         if hasSent { lines += costLines(result) }
         for reason in result.generator.reasons { lines.append("the generator was a limit: \(reason)") }
         for note in result.notes { lines.append("note: \(note)") }

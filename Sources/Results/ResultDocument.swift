@@ -261,6 +261,8 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         public var reconnects: UInt64 = 0
         /// Connections that ended before the run did, by why.
         public var ends: [String: UInt64] = [:]
+        /// Time for which pushes were due and no connection was open; nil: results of older versions do not tell.
+        @AddedLater package var noConnection: NoConnection? = NoConnection()
         /// Share of the streams in use, and of the time, that the target's windows kept from sending; nil where nobody looked.
         @AddedLater package var windowLimited: Double?
         /// Share of the time in which sockets took no more bytes.
@@ -270,6 +272,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
 
         enum CodingKeys: String, CodingKey {
             case opened, lost, reconnects, ends
+            case noConnection = "no_connection"
             case windowLimited = "window_limited"
             case writeBlocked = "write_blocked"
             case afterWindow = "after_window"
@@ -278,6 +281,47 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         }
 
         public init() {}
+    }
+
+    /// Pushes were due, and no connection of their worker was open: connections that were told to go away take none, those whose streams
+    /// are all in use are open. Of the worker thread for which it was longest.
+    package struct NoConnection: Codable, Sendable, Equatable {
+        /// In all.
+        package var seconds = 0.0
+        /// The longest time without a break.
+        package var longest = 0.0
+        /// Why the last connection was lost or not made in that, as `ends` spells it; nil: there was no such time.
+        @Nullable package var cause: String?
+        /// What the attempt that ended it had waited for, seconds: the back-off.
+        package var wait = 0.0
+
+        enum CodingKeys: String, CodingKey {
+            case seconds, cause
+            case longest = "longest_seconds"
+            case wait = "wait_seconds"
+        }
+
+        package init(seconds: Double = 0, longest: Double = 0, cause: String? = nil, wait: Double = 0) {
+            self.seconds = seconds
+            self.longest = longest
+            self.cause = cause
+            self.wait = wait
+        }
+
+        /// `no connection for 1.98 s: connection_refused, next attempt after 40.0 ms`; of several such times `(longest 1.98 s: …)`. nil
+        /// below a millisecond, as long as making a connection takes.
+        package var words: String? {
+            guard seconds >= 0.001 else { return nil }
+            let why =
+                "\(cause ?? "")\(wait > 0 ? ", next attempt after \(Units.duration(nanoseconds: wait * 1e9))" : "")"
+            let whole = "no connection for \(Units.duration(nanoseconds: seconds * 1e9))"
+            return longest < 0.999 * seconds
+                ? "\(whole) (longest \(Units.duration(nanoseconds: longest * 1e9)): \(why))" : "\(whole): \(why)"
+        }
+
+        /// The words, where pushes that were late by so much, ns, may have been so for want of a connection: no more than twice as long as
+        /// there was none.
+        package func cause(ofLateness late: Double) -> String? { late <= 2e9 * longest ? words : nil }
     }
 
     package struct AfterWindow: Codable, Sendable, Equatable {

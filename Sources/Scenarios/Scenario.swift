@@ -134,6 +134,11 @@ public struct Scenario: Sendable, Equatable, Codable {
     public var pingInterval: UInt64 = 5_000_000_000
     public var pingTimeout: UInt64 = 5_000_000_000
     public var giveUpAfter: UInt64 = 10_000_000_000
+    /// After the second attempt of a connection that failed, a random time of up to this; doubled with each further one that a server
+    /// took.
+    public var reconnectDelay: UInt64 = 50_000_000
+    /// No longer than this.
+    public var reconnectDelayMax: UInt64 = 5_000_000_000
     public var retryLimit = 10
     /// What is sent again besides: `off`, or some of `429,5xx,connection`; see `RetryPolicy`.
     public var retry = "off"
@@ -532,6 +537,12 @@ public struct Scenario: Sendable, Equatable, Codable {
         check(connectTimeout > 0, "connect timeout 0: expected more than 0")
         check(giveUpAfter > 0, "give up after 0: expected more than 0")
         check(Limits.retryLimit.contains(retryLimit), "retry limit \(retryLimit): expected 0 to 255")
+        for (name, delay) in [("reconnect_delay", reconnectDelay), ("reconnect_delay_max", reconnectDelayMax)] {
+            check(delay <= 3_600_000_000_000, "\(name): at most 1h")
+        }
+        check(
+            reconnectDelay <= reconnectDelayMax,
+            "reconnect_delay: expected at most reconnect_delay_max, which is \(Units.written(duration: reconnectDelayMax))")
         check(
             Self.engines.contains(engine),
             "engine \"\(engine)\": known engines: \(Self.engines.joined(separator: ", "))")

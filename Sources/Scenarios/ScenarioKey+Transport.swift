@@ -129,6 +129,14 @@ extension ScenarioKey {
         duration("ping_interval", "Ask a silent connection with PING after so long.", \.pingInterval),
         duration("ping_timeout", "No byte for so long after a PING: the peer has vanished.", \.pingTimeout),
         duration("give_up_after", "With no connection for so long, all that is left has failed.", \.giveUpAfter),
+        duration(
+            "reconnect_delay",
+            "After two failed attempts a connection waits a random time of up to this before the next; doubles with each further failure, not while the connection is refused.",
+            range: "at most 1h", \.reconnectDelay),
+        duration(
+            "reconnect_delay_max",
+            "Bound of that wait, however many attempts have failed.",
+            range: "at most 1h", \.reconnectDelayMax),
         whole(
             "retry_limit", Scenario.Limits.retryLimit, "How often a push that was refused unprocessed is sent again.",
             \.retryLimit),

@@ -36,6 +36,8 @@ public struct Threshold: Sendable, Equatable {
         case memory(String)
         /// Client CPU a push, nanoseconds.
         case cpu
+        /// Time for which pushes were due and no connection was open, nanoseconds.
+        case noConnection
         /// Of what devices ask of their backend: the peak, requests a second; or a count of requests, or its share of all.
         case echo(String, isShare: Bool)
     }
@@ -71,6 +73,8 @@ public struct Threshold: Sendable, Equatable {
     /// What devices ask of their backend: its latencies as a stage's, and its counts (`echo.peak < 50k`, `echo.failed == 0`).
     package static let echo = "echo"
     package static let echoCounts = ["peak", "requests", "answered", "failed", "given_up", "not_begun", "retries"]
+    /// The figure `connections.no_connection` (`no_connection < 100ms`).
+    static let noConnection = "no_connection"
     public static let stages = Stage.allCases.map(\.key) + [echo]
     public static let counts = [
         "accepted", "rejected", "failed", "not_sent", "retried", "lost", "duplicated", "overflowed",
@@ -167,7 +171,7 @@ public struct Threshold: Sendable, Equatable {
         case .latency, .memory: true
         case .count(let name, _): name != "accepted"
         case .rate(_, let ofTarget): !ofTarget
-        case .cpu: false
+        case .cpu, .noConnection: false
         case .echo(let name, _): name != "answered"
         }
     }
@@ -206,6 +210,7 @@ public struct Threshold: Sendable, Equatable {
         case "cpu" where right.hasSuffix("%"):
             throw SettingsError("\"\(text)\": cpu is CPU time a push, as in cpu < 2us")
         case "cpu": return (.cpu, Double(try wrapped(Units.duration)))
+        case noConnection: return (.noConnection, Double(try wrapped(Units.duration)))
         default: return (try latency(left, text), Double(try wrapped(Units.duration)))
         }
     }
@@ -259,7 +264,7 @@ public struct Threshold: Sendable, Equatable {
                 let known =
                     ["p50", "p99", "p99.9", "mean", "min", "max"]
                     + (stage == echo
-                        ? echoCounts : ["rss", "mock_rss", "cpu"] + Rate.allCases.map(\.rawValue) + counts)
+                        ? echoCounts : ["rss", "mock_rss", "cpu", noConnection] + Rate.allCases.map(\.rawValue) + counts)
                 if known.contains(String(name)) {
                     throw SettingsError(
                         "\"\(text)\": \"\(name)\" is of the whole run; a stage or part has latencies only, such as p99")

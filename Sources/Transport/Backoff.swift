@@ -1,20 +1,31 @@
-/// Capped exponential backoff with full jitter: attempt n waits a random time in 0…min(cap, base × 2^n).
+/// The waits before a lost connection is made again: none before the first attempt and none after the first that fails, then a
+/// random time of 0…min(`longest`, `delay` × 2^n) after each further one (capped exponential backoff with full jitter). Attempts that
+/// are refused (ECONNREFUSED) reach no server that they could burden: after these it does not grow.
 package struct Backoff {
-    let base: UInt64
-    let cap: UInt64
+    let delay: UInt64
+    let longest: UInt64
+    /// Bound of the waits after refused attempts, ns.
+    private let delayIfRefused: UInt64
     private var random: UInt64
+    /// Attempts that failed since a connection last answered.
     private(set) var failures = 0
 
-    init(base: UInt64, cap: UInt64, seed: UInt64) {
-        self.base = base
-        self.cap = cap
+    /// - Parameters:
+    ///   - delay: bound of the first wait, ns; at most 2^43 (two hours).
+    ///   - longest: bound of all waits, ns.
+    ///   - connections: that may be refused at once: of many each waits longer, so that about 4,000 attempts a second are made at most.
+    init(delay: UInt64, longest: UInt64, connections: Int = 1, seed: UInt64) {
+        self.delay = delay
+        self.longest = longest
+        delayIfRefused = max(min(delay, longest), min(UInt64(connections) * 500_000, 5_000_000_000))
         random = seed ^ 0x9E37_79B9_7F4A_7C15
     }
 
-    /// The wait before the next attempt, nanoseconds.
-    package mutating func next() -> UInt64 {
-        let ceiling = min(cap, base << UInt64(min(failures, 20)))
+    /// An attempt failed: the wait before the next, nanoseconds.
+    package mutating func next(isRefused: Bool = false) -> UInt64 {
         failures += 1
+        guard failures > 1 else { return 0 }
+        let ceiling = isRefused ? delayIfRefused : min(longest, delay << UInt64(min(failures - 2, 20)))
         // SplitMix64.
         random &+= 0x9E37_79B9_7F4A_7C15
         var mixed = random
@@ -23,6 +34,6 @@ package struct Backoff {
         return (mixed ^ (mixed >> 31)) % (ceiling + 1)
     }
 
-    /// A connection worked: the next failure starts from the beginning.
+    /// A connection worked: the next failure is a first one.
     package mutating func reset() { failures = 0 }
 }

@@ -6,7 +6,11 @@ struct Lane {
     /// Connections begun.
     private(set) var attempts = 0
     private(set) var connection: PushConnection?
+    /// When the next connection may be made, ns.
     private(set) var retryAt: UInt64 = 0
+    /// What it waits for that since the last one was lost or not made, ns.
+    var wait: UInt64 { retryAt - min(retryAt, failedAt) }
+    private var failedAt: UInt64 = 0
     private var backoff: Backoff
     private var wasOpen = false
     /// The connection was given pushes, or would have been had the peer let it.
@@ -24,6 +28,8 @@ struct Lane {
     var isConnected: Bool { connection != nil }
     /// Its connection cannot be used yet.
     var isConnecting: Bool { connection != nil && !wasOpen }
+    /// Its connection is open, and has not been told to go away.
+    var isOpen: Bool { connection != nil && wasOpen }
 
     mutating func noteAttempt() { attempts += 1 }
     mutating func take(_ connection: PushConnection) { self.connection = connection }
@@ -38,32 +44,35 @@ struct Lane {
         return true
     }
 
-    /// A connection of the lane works, or has worked before it went away: the target is there, and the next one need not wait for
-    /// longer than after a first failure.
-    mutating func didAnswer(now: UInt64) {
+    /// A connection of the lane works, or has worked before it went away: the target is there, and the next one need not wait.
+    ///
+    /// - Returns: true when the next one may be made sooner than was planned.
+    mutating func didAnswer(now: UInt64) -> Bool {
         isDoubtful = false
-        guard backoff.failures > 1 else { return }
+        guard backoff.failures > 0 else { return false }
         backoff.reset()
-        if connection == nil { retryAt = min(retryAt, now + backoff.next()) }
+        guard connection == nil, retryAt > now else { return false }
+        retryAt = now
+        return true
     }
 
     /// A connection could not even be begun.
     mutating func didFail(_ cause: FailureCause, now: UInt64) {
         firstFailure = firstFailure ?? cause
-        retryAt = now + backoff.next()
+        failedAt = now
+        retryAt = now + backoff.next(isRefused: cause == .connectionRefused)
     }
 
-    /// The connection is gone or drains; the lane reconnects after the backoff, which one that worked resets.
+    /// The connection is gone or drains; the lane reconnects: at once where it had worked, else after the backoff.
     mutating func release(_ cause: FailureCause, hadAnswers: Bool, now: UInt64) {
         connection = nil
-        if hadAnswers {
-            isDoubtful = false
-            backoff.reset()
-        } else if wasAsked {
-            isDoubtful = true
-        }
+        if !hadAnswers, wasAsked { isDoubtful = true }
         (wasOpen, wasAsked) = (false, false)
-        didFail(cause, now: now)
+        guard hadAnswers else { return didFail(cause, now: now) }
+        isDoubtful = false
+        backoff.reset()
+        firstFailure = firstFailure ?? cause
+        (failedAt, retryAt) = (now, now)
     }
 
     /// The run is over.

@@ -29,9 +29,45 @@ extension PushClient {
         } catch {
             note(FailureCause(error), error.description, lane)
             driver.connection(options.firstConnection + lane, .connectFailed)
-            driver.connection(options.firstConnection + lane, .ended(.broken(reachability.lastCause)))
+            let why = ConnectionEnd.broken(reachability.lastCause)
+            driver.connection(options.firstConnection + lane, .ended(why))
             lanes[lane].didFail(reachability.lastCause, now: now)
+            planConnection(lane, why)
         }
+    }
+
+    /// The lane's connection was lost, not made, or told to go away: when its next one is made.
+    private func planConnection(_ lane: Int, _ why: ConnectionEnd) {
+        lastEnd = (why, lanes[lane].wait)
+        reconnects.add(lane, due: lanes[lane].retryAt)
+    }
+
+    /// Makes the connections whose wait is over. Those for which there is no room yet are left to the next tick.
+    func reconnect(_ now: UInt64) {
+        let mayReconnect = !isHopeless
+        for _ in 0..<reconnects.count {
+            guard let lane = reconnects.take(now: now) else { return }
+            if mayReconnect, mayConnect(lane, now) { connectAgain(lane, now) }
+        }
+    }
+
+    private func mayConnect(_ lane: Int, _ now: UInt64) -> Bool {
+        !lanes[lane].isConnected && now >= lanes[lane].retryAt && handshakes < options.handshakes
+            && (!isFinished || !retries.isEmpty || !bound.isEmpty || inFlight > 0)
+            && draining.count(where: { $0.lane == lane }) < 2
+    }
+
+    private func connectAgain(_ lane: Int, _ now: UInt64) {
+        if lanes[lane].attempts > 0 { driver.connection(options.firstConnection + lane, .reconnecting) }
+        connect(lane, now: now)
+    }
+
+    /// Counts up to now the time for which pushes were due and no connection was open.
+    func countNoConnection(_ now: UInt64) {
+        guard openLanes == 0, !hasGivenUp, !hasLeft else { return }
+        let due = !retries.isEmpty || !bound.isEmpty ? 0 : isFinished ? nil : driver.nextDue(now: now)
+        noConnection.count(now, due: due, why: lastEnd.why, wait: lastEnd.wait)
+        noConnection.nextAttempt = lanes.contains(where: \.isConnected) ? nil : reconnects.nextDue
     }
 
     private func makeConnection(_ lane: Int, _ now: UInt64) throws(NetworkError) -> PushConnection {
@@ -78,8 +114,11 @@ extension PushClient {
                 let lane = lanes[connection.lane]
                 reachability.didOpen(lane.target, isDoubtful: lane.isDoubtful, now: loop.now)
                 tlsDescription = connection.tlsDescription
+                countNoConnection(loop.now)
+                noConnection.end()
+                openLanes += 1
             }
-            if connection.answered > 0 { lanes[connection.lane].didAnswer(now: loop.now) }
+            if connection.answered > 0 { didAnswer(connection.lane) }
             if isCurrent, connection.canSend { ready.append(connection.lane) }
         case .draining:
             if isCurrent {
@@ -87,7 +126,7 @@ extension PushClient {
                 release(connection)
                 draining.append(connection)
             } else if connection.answered > connection.settledAnswers {
-                lanes[connection.lane].didAnswer(now: loop.now)
+                didAnswer(connection.lane)
             }
             connection.settledAnswers = connection.answered
             connection.flush()
@@ -109,9 +148,18 @@ extension PushClient {
         }
     }
 
+    private func didAnswer(_ lane: Int) {
+        if lanes[lane].didAnswer(now: loop.now) { reconnects.add(lane, due: lanes[lane].retryAt) }
+    }
+
     private func release(_ connection: PushConnection) {
-        lanes[connection.lane].release(
-            reachability.lastCause, hadAnswers: connection.answered > 0, now: loop.now)
+        let (lane, now) = (connection.lane, loop.now)
+        if lanes[lane].isOpen {
+            openLanes -= 1
+            if openLanes == 0 { noConnection.begin(now) }
+        }
+        lanes[lane].release(reachability.lastCause, hadAnswers: connection.answered > 0, now: now)
+        planConnection(lane, connection.departure ?? .broken(connection.cause ?? reachability.lastCause))
     }
 
     /// - Parameter lane: whose connection it was; nil: of all.
@@ -176,12 +224,8 @@ extension PushClient {
                     isHeldBack = true
                     lanes[lane].noteAsked()
                 }
-            } else if mayReconnect, now >= lanes[lane].retryAt, self.handshakes < options.handshakes,
-                !isFinished || !retries.isEmpty || !bound.isEmpty || inFlight > 0,
-                draining.count(where: { $0.lane == lane }) < 2
-            {
-                if lanes[lane].attempts > 0 { driver.connection(options.firstConnection + lane, .reconnecting) }
-                connect(lane, now: now)
+            } else if mayReconnect, mayConnect(lane, now) {
+                connectAgain(lane, now)
                 handshakes += 1
             }
         }
@@ -194,12 +238,14 @@ extension PushClient {
             if isHeldBack { note(.noStream, "a connection was open, but the peer let no push be sent on it") }
             if lastProblem.isEmpty, !control.isTargetGone {
                 for connection in connections {
-                    connection.close(.connectTimeout, text: noConnection)
+                    connection.close(.connectTimeout, text: noAttemptEnded)
                     settle(connection)
                 }
             }
             giveUp(now)
         }
+        countNoConnection(now)
+        driver.missed(noConnection)
         driver.tick(now: now, unixTime: loop.unixSeconds, inFlight: inFlight)
     }
 
@@ -242,7 +288,7 @@ extension PushClient {
     }
 
     /// Every attempt is still under way.
-    private var noConnection: String {
+    private var noAttemptEnded: String {
         "no connection within \(options.giveUpAfter / 1_000_000) ms (--give-up-after), sooner than an attempt ends by itself, "
             + "\(options.connectTimeout / 1_000_000) ms (--connect-timeout)"
     }
@@ -261,6 +307,8 @@ extension PushClient {
 
     /// No connection for too long: everything left fails with what kept the last connection from working.
     func giveUp(_ now: UInt64) {
+        countNoConnection(now)
+        noConnection.end()
         hasGivenUp = true
         failWaiting(reachability.lastCause)
         driver.abandon(reachability.lastCause, now: now)

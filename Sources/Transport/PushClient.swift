@@ -33,6 +33,13 @@ public final class PushClient {
     var handshakes = 0
     /// Pushes on streams of all connections.
     @exclusivity(unchecked) var inFlight = 0
+    /// Lanes without a connection, by when they may have another.
+    var reconnects = DueQueue<Int>()
+    /// Lanes whose connection is open; while there are none, for how long.
+    var openLanes = 0
+    var noConnection = NoConnection()
+    /// Why the last connection was lost or not made, and what was waited after it before the next, ns.
+    var lastEnd: (why: ConnectionEnd?, wait: UInt64) = (nil, 0)
     /// The lane that the next tick looks at first, and when the last one was.
     var nextLook = 0
     var lastTick: UInt64 = 0
@@ -127,7 +134,9 @@ public final class PushClient {
         lanes = (0..<options.connections).map {
             Lane(
                 target: (options.firstConnection + $0) % targets.count,
-                backoff: Backoff(base: options.backoffBase, cap: options.backoffCap, seed: seed &+ UInt64($0)))
+                backoff: Backoff(
+                    delay: options.reconnectDelay, longest: options.reconnectDelayMax, connections: options.connections,
+                    seed: seed &+ UInt64($0)))
         }
         ready = LaneQueue(count: options.connections)
         bound = BoundPushes(lanes: options.bindsPushes ? options.connections : 0)
@@ -154,6 +163,8 @@ public final class PushClient {
     package func end() {
         leave()
         let now = loop.now
+        noConnection.end()
+        driver.missed(noConnection)
         driver.ended(now: now)
         driver.tick(now: now, unixTime: loop.unixSeconds, inFlight: 0)
     }
@@ -176,6 +187,7 @@ public final class PushClient {
         let now = loop.now
         reachability = Reachability(targets: targets.count, now: now)
         nextTick = now
+        noConnection.begin(now)
         for lane in lanes.indices.prefix(options.handshakes) { connect(lane, now: now) }
     }
 
@@ -195,6 +207,7 @@ public final class PushClient {
             nextTick = now + Self.tickInterval
         }
         let request = control.request
+        if request == .none, let due = reconnects.nextDue, due <= now { reconnect(now) }
         if request == .abort { abandonAll(now) }
         var wakeAt: UInt64?
         if request == .none {
@@ -206,6 +219,8 @@ public final class PushClient {
         } else {
             if !isStopped {
                 isStopped = true
+                countNoConnection(now)
+                noConnection.end()
                 // What is not written then is when the socket can take it.
                 for connection in connections {
                     connection.flush()
@@ -257,7 +272,7 @@ public final class PushClient {
     /// - Returns: how many descriptors were ready.
     @discardableResult
     private func wait(until due: UInt64?, now: UInt64) -> Int {
-        let deadline = min(due ?? nextTick, nextTick)
+        let deadline = min(due ?? nextTick, nextTick, isStopped ? .max : reconnects.nextDue ?? .max)
         var timeout = deadline > now ? deadline - now : 0
         if !lagging.isEmpty {
             timeout = 0

@@ -39,7 +39,7 @@ final class PushConnection: ClientOwner {
     /// The frames it is closed for, when the peer sends them without end.
     private var flood: String?
     /// Why it drains, once it does.
-    private var departure: ConnectionEnd?
+    private(set) var departure: ConnectionEnd?
     let connectDeadline: UInt64
     /// Of what the pool has in flight.
     @exclusivity(unchecked) var counted = 0

@@ -105,6 +105,13 @@ open class PushDriver {
     /// With `TransportOptions.bindsPushes`: the number of the connection within the run that the push belongs to.
     open func connection(of ticket: borrowing PushTicket) -> Int { 0 }
 
+    /// When the next push is due that has not been taken, ns; nil: none is left, or the run has not begun. A closed loop's are due from
+    /// its start on.
+    open func nextDue(now: UInt64) -> UInt64? { nil }
+
+    /// For how long the engine had no connection for pushes that were due; told before each tick.
+    open func missed(_ noConnection: NoConnection) {}
+
     /// The engine had nothing to do until `time`, ns: it waited for that time to come, for a stream or for a connection. What
     /// was due and is late since then is the engine's own fault.
     open func idled(until time: UInt64) {}

@@ -72,9 +72,10 @@ public struct TransportOptions: Sendable {
     public var giveUpAfter: UInt64 = 10_000_000_000
     /// How often a push that the peer refused unprocessed is sent again.
     public var retryLimit: UInt8 = 10
-    /// Reconnecting waits a random time of up to base × 2^n, at most the cap.
-    public var backoffBase: UInt64 = 50_000_000
-    public var backoffCap: UInt64 = 5_000_000_000
+    /// After the second failed attempt in a row a connection waits a random time of up to `reconnectDelay` × 2^n, at most
+    /// `reconnectDelayMax`, before the next; n stays 0 while attempts are refused. A connection that had answers is replaced at once.
+    public var reconnectDelay: UInt64 = 50_000_000
+    public var reconnectDelayMax: UInt64 = 5_000_000_000
     /// Seed of the backoff's jitter.
     public var seed: UInt64 = 0
 

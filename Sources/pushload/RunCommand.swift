@@ -239,6 +239,9 @@ extension Reports.Progress {
             done: progress.counts.ended, planned: progress.planned, perSecond: progress.perSecond,
             target: progress.target, inFlight: progress.inFlight, p50: progress.p50, p99: progress.p99,
             errors: progress.counts.ended - progress.counts.accepted, elapsed: progress.elapsed,
-            secondsLeft: progress.secondsLeft)
+            secondsLeft: progress.secondsLeft, backlog: progress.backlog,
+            outage: progress.noConnection.map {
+                Self.outage(lasts: $0.lasts, cause: $0.cause, nextAttempt: $0.nextAttempt)
+            } ?? "")
     }
 }

@@ -107,8 +107,8 @@ import Testing
             slow.bounds[0].name == .connectionRate && abs(slow.simulation.difference ?? 1) < 0.03, "\(slow.simulation)")
         (question.linkRate, question.serverTime) = (nil, .constant(2e9))
         let long = try Planner.plan(question, samples: samples, origin: "x")
-        // Of each two a round trip and two seconds, 35 ms, four round trips and slow start.
-        let rate = 4 * 2000 / (2.1 + 0.035 + 0.4 + Self.slowStart)
+        // Of each two a round trip and two seconds, four round trips and slow start.
+        let rate = 4 * 2000 / (2.1 + 0.4 + Self.slowStart)
         #expect(isClose(long.bounds[0].perSecond.value, rate, 1e-6), "\(long.bounds), \(rate)")
         #expect(abs(long.simulation.difference ?? 1) < 0.02, "\(long.simulation)")
     }

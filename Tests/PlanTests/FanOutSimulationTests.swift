@@ -205,7 +205,7 @@ import Testing
         let rate = loop {
             ($0.streams, $0.link.roundTrip, $0.renewal) = (
                 100, 10 * Self.millisecond,
-                .init(every: 500, told: 10 * Self.millisecond, wait: .constant(20 * Self.millisecond), making: 0)
+                .init(every: 500, told: 10 * Self.millisecond, making: 20 * Self.millisecond)
             )
             $0.batch = 100
         }
@@ -218,8 +218,7 @@ import Testing
         settings.link.roundTrip = 100 * Self.millisecond
         settings.arrivals = .constant(100)
         settings.renewal = .init(
-            every: 100, told: 95 * Self.millisecond, wait: .constant(40 * Self.millisecond),
-            making: 10 * Self.millisecond)
+            every: 100, told: 95 * Self.millisecond, making: 50 * Self.millisecond)
         (settings.pushes, settings.warmup, settings.measured) = (1050, 100, 800)
         let outcome = FanOutSimulation(settings).run()
         let total = ResultDocument.Latency(CensoredHistogram(answered: outcome.total))
@@ -232,8 +231,7 @@ import Testing
         #expect(isClose(outcome.throughput, 100, 0.001), "\(outcome.throughput)")
         // Where another connection could have taken them they wait for the word all the same.
         settings.connections = 2
-        settings.renewal?.wait = .constant(5 * Self.millisecond)
-        settings.renewal?.making = 0
+        settings.renewal?.making = 5 * Self.millisecond
         let two = FanOutSimulation(settings).run()
         let longest = Double(two.total.value(atPercentile: 100))
         #expect(two.answered == 1050 && longest > 180 * Self.millisecond, "\(longest)")

@@ -93,20 +93,21 @@ import Testing
     }
 
     @Test(
-        "A connection that is ended costs its wait without a round trip too, and where it is answered for long, two take turns"
+        "A connection that is ended costs its handshake without a round trip too, and where it is answered for long, two take turns"
     )
     func goAwayEdges() throws {
         var question = PlanQuestion()
         (question.roundTrip, question.pushes, question.within, question.goAwayEvery) = (0, 100_000, 10e9, 500)
         (question.connections, question.machines) = (1, 1)
-        let model = PlanModel(question, try #require(CostModel(samples)))
-        // 35 ms, and what a worker takes to send them.
-        #expect(isClose(model.perConnection(.streams), 500 / 0.0355, 1e-9))
+        let handshakes = [sample("a", handshake: 800_000), sample("b", handshake: 800_000)]
+        let model = PlanModel(question, try #require(CostModel(handshakes)))
+        // 0.8 ms, and what a worker takes to send them.
+        #expect(isClose(model.perConnection(.streams), 500 / 0.0013, 1e-6))
         question.roundTrip = 20e6
         question.serverTime = .constant(1e9)
         let slow = PlanModel(question, try #require(CostModel(samples)))
         #expect(
-            isClose(slow.perConnection(.streams), 1000 / (1.02 + 0.035 + 0.08), 0.01),
+            isClose(slow.perConnection(.streams), 1000 / (1.02 + 0.08), 0.01),
             "\(String(describing: slow.perConnection(.streams)))")
     }
 
@@ -132,7 +133,7 @@ import Testing
     }
 
     @Test(
-        "Connections that are ended lose a round trip, a wait and what becoming fast takes; new ones cost CPU time"
+        "Connections that are ended lose a round trip and what becoming fast takes; new ones cost CPU time"
     )
     func goAway() throws {
         var question = question
@@ -140,8 +141,8 @@ import Testing
         question.simulated = 400_000
         let runs = [sample("g", cpu: 1600, pushesPerConnection: 500), sample("h", cpu: 1600, pushesPerConnection: 500)]
         let plan = try Planner.plan(question, samples: samples + runs, origin: "x")
-        // 2 s of pushes; their end is known when the last are answered; the next connection needs 35 ms, 0.4 s, 0.3 ms of CPU time and slow start.
-        let each = 20_000 / (2 + 0.035 + 0.4 + 0.0003 + Self.slowStart)
+        // 2 s of pushes; their end is known when the last are answered; the next connection needs 0.4 s, 0.3 ms of CPU time and slow start.
+        let each = 20_000 / (2 + 0.4 + 0.0003 + Self.slowStart)
         let streams = try #require(plan.bounds.first { $0.name == .streams })
         #expect(isClose(streams.perSecond.value, each * Double(plan.configuration.connections), 1e-6), "\(streams)")
         // 600 ns more for each of 500 pushes: 0.3 ms a connection.

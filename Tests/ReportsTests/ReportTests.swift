@@ -275,4 +275,19 @@ import Testing
                 done: 5, planned: nil, perSecond: 0, inFlight: 0, p50: 0, p99: 0, errors: 0, secondsLeft: nil
             ).line(width: 80) == "errors 0  0/s  5  in flight 0")
     }
+
+    @Test("While no connection is there for pushes that are due, the line begins with that and the backlog, at 80 columns too")
+    func outageLine() {
+        var progress = Progress(
+            done: 5000, planned: 20_000, perSecond: 0, target: 5000, inFlight: 0, p50: 0, p99: 0, errors: 0,
+            elapsed: 2.2, secondsLeft: 1.8)
+        #expect(!progress.line(width: 80).contains("backlog"))
+        progress.backlog = 7500
+        progress.outage = Progress.outage(lasts: 1_240_000_000, cause: "connection_refused", nextAttempt: 30_000_000)
+        #expect(
+            progress.line(width: 80)
+                == "no connection for 1.2 s (connection_refused), next in 30 ms  backlog 7,500")
+        let connecting = Progress.outage(lasts: 1_240_000_000, cause: "", nextAttempt: nil)
+        #expect(connecting == "no connection for 1.2 s, connecting")
+    }
 }

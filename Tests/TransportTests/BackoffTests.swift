@@ -6,9 +6,12 @@ import Testing
 
 @Suite struct BackoffTests {
     /// A client of one connection and `streams` streams with 20 pushes.
-    private func client(_ loop: VirtualLoop, _ driver: PushDriver, streams: Int) throws -> PushClient {
+    private func client(
+        _ loop: VirtualLoop, _ driver: PushDriver, streams: Int, _ change: (inout TransportOptions) -> Void = { _ in }
+    ) throws -> PushClient {
         var options = TransportOptions()
         options.streams = streams
+        change(&options)
         let client = try PushClient(driver, over: loop, options: options)
         client.begin()
         return client
@@ -21,7 +24,7 @@ import Testing
         let client = try client(loop, driver, streams: 2)
         while loop.streams[0].writes.count < 2, client.turn(waits: true) {}
         // One of two pushes is answered, the other stays open; nobody listens any more.
-        loop.isRefusing = true
+        (loop.isRefusing, loop.refusal) = (true, .connect)
         loop.streams[0].input +=
             WirePair.frame(Frame.headers, Frame.endHeaders | Frame.endStream, 1, [0x88])
             + WirePair.frame(Frame.goAway, 0, 0, [0, 0, 0, 3, 0, 0, 0, 0])
@@ -30,6 +33,74 @@ import Testing
         let attempts = driver.events.count { $0 == "reconnecting" }
         // 50 ms, doubled each time, of which half is waited on average: about ten.
         #expect((3...20).contains(attempts), "\(attempts)")
+    }
+
+    private static let goAway = WirePair.frame(Frame.goAway, 0, 0, [0, 0, 0, 1, 0, 0, 0, 0])
+    private static let answer = WirePair.frame(Frame.headers, Frame.endHeaders | Frame.endStream, 1, [0x88])
+
+    @Test(
+        "A connection that had answers and is told to go away, closed or reset is replaced at once, before any time passes",
+        arguments: [true, false])
+    func atOnce(_ isClosed: Bool) throws {
+        let loop = VirtualLoop()
+        let driver = CountingDriver(20, size: 10)
+        let client = try client(loop, driver, streams: 1)
+        for round in 1...5 {
+            while loop.streams[round - 1].writes.count < 2, client.turn(waits: true) {}
+            loop.streams[round - 1].input += Self.answer
+            _ = client.turn(waits: false)
+            let begin = loop.time
+            if isClosed { loop.streams[round - 1].isHungUp = true } else { loop.streams[round - 1].input += Self.goAway }
+            for _ in 0..<4 { _ = client.turn(waits: false) }
+            #expect(loop.streams.count == round + 1 && loop.time == begin, "round \(round)")
+        }
+    }
+
+    @Test("A connection that is refused is tried again at once, and from then on after reconnect_delay at most")
+    func outage() throws {
+        let loop = VirtualLoop()
+        let driver = DueDriver(20, size: 10)
+        let client = try client(loop, driver, streams: 1)
+        while loop.streams[0].writes.count < 2, client.turn(waits: true) {}
+        loop.streams[0].input += Self.answer
+        _ = client.turn(waits: false)
+        let begin = loop.time
+        (loop.isRefusing, loop.streams[0].isHungUp) = (true, true)
+        for _ in 0..<4 { _ = client.turn(waits: false) }
+        #expect(loop.asked.count >= 3 && loop.time == begin)
+        // Nobody listens for 1.5 s.
+        while loop.time < begin + 1_500_000_000, client.turn(waits: true) {}
+        #expect(driver.noConnection.current > 1_300_000_000 && driver.noConnection.nextAttempt != nil)
+        loop.isRefusing = false
+        let again = loop.time
+        while loop.streams.count < 2, client.turn(waits: true) {}
+        #expect(loop.time - again <= 50_000_000, "\(loop.time - again) ns")
+        while loop.streams[1].writes.count < 2, client.turn(waits: true) {}
+        let end = loop.time
+        for _ in 0..<4 where client.turn(waits: true) {}
+        let missed = driver.noConnection
+        #expect(missed.total == end - begin && missed.longest == missed.total && missed.current == 0, "\(missed)")
+        #expect(missed.cause?.description == "connection_refused" && missed.wait <= 50_000_000)
+    }
+
+    @Test("Time without a connection counts from when the next push is due, and not while none is")
+    func nothingDue() throws {
+        let loop = VirtualLoop()
+        let driver = DueDriver(20, size: 10)
+        let client = try client(loop, driver, streams: 1)
+        while loop.streams[0].writes.count < 2, client.turn(waits: true) {}
+        loop.streams[0].input += Self.answer
+        // The second push is due a second later.
+        let begin = loop.time
+        driver.notBefore = begin + 1_000_000_000
+        _ = client.turn(waits: false)
+        (loop.isRefusing, loop.streams[0].isHungUp) = (true, true)
+        while loop.time < begin + 1_500_000_000, client.turn(waits: true) {}
+        loop.isRefusing = false
+        while loop.streams.count < 2 || loop.streams[1].writes.count < 2, client.turn(waits: true) {}
+        let end = loop.time
+        for _ in 0..<4 where client.turn(waits: true) {}
+        #expect(driver.noConnection.total == end - driver.notBefore, "\(driver.noConnection) \(end - begin)")
     }
 
     @Test("A lane has at most two connections, however many say goodbye and never end")
@@ -68,7 +139,21 @@ import Testing
         }
         client.end()
         #expect(driver.isBalanced && said == 20, "\(said) \(driver.events)")
-        // 10 ms for the answer, 50 ms at most before the next attempt, which is looked for every 20 ms.
-        #expect(loop.time - begin < 20 * 100_000_000, "\(loop.time - begin) ns")
+        // 10 ms for the answer; the next connection is made at once.
+        #expect(loop.time - begin <= 20 * 10_000_000, "\(loop.time - begin) ns")
     }
+}
+
+/// Says when its pushes are due: all at once, or from a time on.
+private final class DueDriver: CountingDriver {
+    var notBefore: UInt64 = 0
+    private(set) var noConnection = NoConnection()
+
+    override func take(now: UInt64, into ticket: inout PushTicket) -> Supply {
+        now < notBefore && next < count ? .notBefore(notBefore) : super.take(now: now, into: &ticket)
+    }
+
+    override func missed(_ noConnection: NoConnection) { self.noConnection = noConnection }
+
+    override func nextDue(now: UInt64) -> UInt64? { next < count ? notBefore : nil }
 }

@@ -47,8 +47,8 @@ private final class EndingDriver: CountingDriver {
     ) throws -> Ends {
         var options = TransportOptions()
         options.streams = 50
-        options.backoffBase = 1_000_000
-        options.backoffCap = 20_000_000
+        options.reconnectDelay = 1_000_000
+        options.reconnectDelayMax = 20_000_000
         change(&options)
         let driver = EndingDriver(count, control: control, stopsAtGoAway: stopsAtGoAway)
         try engine.make(

@@ -30,8 +30,8 @@ import Testing
             options.streams = 300
             // The kernel makes it as much as it must.
             options.socket.sendBuffer = 1
-            options.backoffBase = 1
-            options.backoffCap = 1
+            options.reconnectDelay = 1
+            options.reconnectDelayMax = 1
             // Nothing ends by the clock.
             let never: UInt64 = 3_600_000_000_000
             (options.pushTimeout, options.pingInterval, options.giveUpAfter) = (never, never, never)

@@ -106,8 +106,8 @@ class CountingDriver: PushDriver {
     ) throws -> CountingDriver {
         var options = TransportOptions()
         options.streams = 50
-        options.backoffBase = 1_000_000
-        options.backoffCap = 20_000_000
+        options.reconnectDelay = 1_000_000
+        options.reconnectDelayMax = 20_000_000
         change(&options)
         let driver = CountingDriver(count, size: size)
         let client = try engine.make(
@@ -321,12 +321,18 @@ class CountingDriver: PushDriver {
         #expect(driver.failures == [.interrupted: 50] && driver.next == 50)
     }
 
-    @Test("Backoff grows to its cap and starts again after a success")
+    @Test("Backoff begins with the second failed attempt, grows to its cap and starts again after a success")
     func backoff() {
-        var backoff = Backoff(base: 100, cap: 1000, seed: 1)
+        var backoff = Backoff(delay: 100, longest: 1000, seed: 1)
         let waits = (0..<200).map { _ in backoff.next() }
-        #expect(waits[0] <= 100 && waits[1] <= 200 && waits.allSatisfy { $0 <= 1000 } && waits.contains { $0 > 800 })
+        #expect(waits[0] == 0 && waits[1] <= 100 && waits[2] <= 200 && waits.allSatisfy { $0 <= 1000 })
+        #expect(waits.contains { $0 > 800 })
         backoff.reset()
-        #expect(backoff.next() <= 100)
+        #expect(backoff.next() == 0 && backoff.next() <= 100)
+        // Nobody listens: as often as the delay says, or 2,000 times a second of 10 connections.
+        #expect((0..<100).allSatisfy { _ in backoff.next(isRefused: true) <= 500_000 })
+        var many = Backoff(delay: 100, longest: 1000, connections: 10, seed: 1)
+        let refused = (0..<100).map { _ in many.next(isRefused: true) }
+        #expect(refused[0] == 0 && refused.allSatisfy { $0 <= 5_000_000 } && refused.contains { $0 > 4_000_000 })
     }
 }

@@ -10,6 +10,7 @@ final class VirtualLoop: EventLoop {
     var writeCost: UInt64 = 0
     /// Nobody listens any more.
     var isRefusing = false
+    var refusal = NetworkError.Kind.refused
     /// Peers of new connections say nothing, before `greet`.
     var isSilent = false
     /// Where nobody listens.
@@ -28,7 +29,7 @@ final class VirtualLoop: EventLoop {
         to address: SocketAddress, serverName: String, tls: TLSContext?, options: SocketOptions, gathering: BufferPool?
     ) throws(NetworkError) -> ByteStream {
         asked.append(address.description)
-        if isRefusing || refusing.contains(address.description) { throw NetworkError(.refused, "refused") }
+        if isRefusing || refusing.contains(address.description) { throw NetworkError(refusal, "refused") }
         let stream = VirtualStream(self, descriptor: Int32(streams.count), isSilent: isSilent)
         streams.append(stream)
         return stream

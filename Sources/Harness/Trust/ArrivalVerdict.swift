@@ -127,6 +127,7 @@ struct ArrivalVerdict {
     private static func cause(_ outcome: LoadOutcome) -> String {
         let (late, own) = (outcome.measurements[.late].summary.p99, outcome.loopLag.summary.p99)
         func written(_ time: UInt64) -> String { Units.duration(nanoseconds: Double(time)) }
+        if let words = outcome.noConnection.section.cause(ofLateness: Double(late)) { return words }
         return late > 2 * own && late > own + GeneratorVerdict.noticedLag
             ? "they waited for free streams (late p99 \(written(late)))"
             : "the generator was late (p99 \(written(own)))"

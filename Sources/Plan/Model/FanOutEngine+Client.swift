@@ -159,7 +159,7 @@ extension FanOutEngine {
 
     private func makeAnew(_ connection: Int) {
         guard let renewal = settings.renewal else { return }
-        let isThere = now + renewal.wait.draw(&random) + renewal.making
+        let isThere = now + renewal.making
         connections[connection].notBefore = isThere
         // The link is another one.
         (connections[connection].upFreeAt, connections[connection].downFreeAt) = (0, 0)

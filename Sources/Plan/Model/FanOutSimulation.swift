@@ -72,8 +72,7 @@ struct FanOutSimulation: Sendable {
         var every: Int
         /// From the last push that is taken being sent to the client hearing of the end, ns.
         var told: Double
-        /// From then on to the next connection being begun, and to that being as fast as it gets, ns.
-        var wait: TimeDistribution
+        /// From then on to the next connection, which is begun at once, being as fast as it gets, ns.
         var making: Double
     }
 

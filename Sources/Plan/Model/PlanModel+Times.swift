@@ -9,7 +9,7 @@ extension PlanModel {
     var told: Double { question.roundTrip + question.jitter + overhead }
 
     /// From the last push that a connection's server takes being sent to the next connection being as fast as it gets, ns.
-    var renewal: Double { told + PlanQuestion.reconnectWait.mean + renewing }
+    var renewal: Double { told + renewing }
 
     /// From a connection being made anew to its being as fast as it gets, ns: who makes it can do nothing else with it meanwhile.
     var renewing: Double { warmUp + (costs.handshake ?? 0) * costFactor }

@@ -70,9 +70,6 @@ struct PlanQuestion: Sendable, Equatable {
     /// Until a connection may have all its streams: TCP, TLS 1.3, the server's SETTINGS, and the first push, which is alone on its
     /// connection until its token was found valid. The mock's emulated link brings SETTINGS in half a round trip.
     var setupRoundTrips: Double { mockThreads > 0 ? 3.5 : 4 }
-    /// What the client waits before it makes a connection anew that worked, ns: a random part of its first backoff of 50 ms, and then up to
-    /// 20 ms until it looks for connections to make.
-    static let reconnectWait = TimeDistribution.uniform(low: 10e6, high: 60e6)
     /// TLS 1.3 adds 22 bytes to a record of 16 KB; Ethernet, IPv4 and TCP with timestamps 90 to 1,448 bytes (preamble and gap
     /// counted).
     static let wireFactor = (1 + 22.0 / 16_384) * (1 + 90.0 / 1448)

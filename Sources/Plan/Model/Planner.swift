@@ -330,7 +330,7 @@ enum Planner {
         case .rate(_, let ofTarget): !ofTarget
         case .memory(let name): name == "rss"
         case .cpu: true
-        case .count, .echo: false
+        case .count, .echo, .noConnection: false
         }
     }
 

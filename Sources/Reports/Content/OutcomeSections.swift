@@ -32,6 +32,9 @@ enum OutcomeSections {
         ] {
             table.add([name, Written.count(UInt64(count))])
         }
+        if let outage = connections.noConnection {
+            table.add(["time without one while pushes were due", Units.duration(nanoseconds: outage.seconds * 1e9)])
+        }
         blocks.append(.table(table))
         if let targets = result.targets {
             var table = ReportTable(TargetTable.names)

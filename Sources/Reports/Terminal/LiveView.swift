@@ -111,7 +111,7 @@ package struct LiveView: Sendable {
         lines.append(
             String(repeating: " ", count: TextChart.margin) + "0 s"
                 + String(repeating: " ", count: max(1, columns - 3 - end.count)) + end)
-        lines.append(String(message.prefix(picture.width)))
+        lines.append(String((now.outage.isEmpty ? message : now.outage).prefix(picture.width)))
         return lines
     }
 

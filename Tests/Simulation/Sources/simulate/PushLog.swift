@@ -143,6 +143,9 @@ final class PushLog: PushDriver {
         entries.append(.idled(until: time))
     }
 
+    override func nextDue(now: UInt64) -> UInt64? { inner.nextDue(now: now) }
+    override func missed(_ noConnection: NoConnection) { inner.missed(noConnection) }
+
     override func stopped(_ cause: FailureCause, now: UInt64) {
         inner.stopped(cause, now: now)
         entries.append(.stopped(cause, now: now))
