@@ -50,7 +50,7 @@ import Testing
         let samples = [sample("a", cpu: 1500), sample("b", cpu: 1500)]
         // Each worker's connections send for a third of the time, and then keep it busy: by the formula a core does it all.
         (question.pushes, question.within, question.simulated) = (50_000_000, 100e9, 150_000)
-        (question.goAwayEvery, question.utilisation, question.cores) = (4000, 0.95, 16)
+        (question.goAwayEvery, question.utilisation, question.cores) = (3000, 0.95, 16)
         let plan = try Planner.plan(question, samples: samples, origin: "x")
         let rate = try #require(plan.needed).perSecond
         let model = PlanModel(question, try #require(CostModel(samples)))
