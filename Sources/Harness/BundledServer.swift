@@ -74,7 +74,7 @@ struct BundledServer<Counts: Decodable & Sendable>: Sendable {
         let executable = try locate()
         let process: ChildProcess
         do { process = try ChildProcess(executable, arguments, hasInput: true) } catch {
-            throw HarnessError("\(name) did not start: \(error.localizedDescription)", .failed)
+            throw HarnessError("\(name) did not start: \(error)", .failed)
         }
         let starter = Task {
             try await Task.sleep(nanoseconds: Self.patienceAtStart)

@@ -184,6 +184,31 @@ import Testing
         #expect(error.contains("connection refused"))
     }
 
+    @Test(
+        "As many descriptors as a refusal asks for are enough, also while one above the limit is open",
+        arguments: [1, 60])
+    func descriptors(_ connections: Int) throws {
+        func run(_ limit: Int) throws -> Finished {
+            let output = OutputFolder()
+            return try Programs.run(
+                "/bin/bash",
+                [
+                    "-c", #"exec 250>/dev/null; ulimit -n "$1"; exec "$0" run -n 100 -c "$2" --output "$3""#,
+                    Programs.path("pushload"), "\(limit)", "\(connections)", output.path,
+                ])
+        }
+        let refused = try run(20)
+        #expect(refused.status == 64, "\(refused)")
+        let advice = try #require(refused.error.firstMatch(of: /\(ulimit -n (\d+)\)/), "\(refused)")
+        let needed = try #require(Int(advice.1))
+        #expect(needed < 200, "\(refused)")
+        for limit in [needed, 200] {
+            let finished = try run(limit)
+            #expect(
+                finished.status == 0 && finished.output.contains("100 accepted"), "\(limit): \(finished)")
+        }
+    }
+
     @Test("A target whose certificate is not trusted is not talked to", arguments: Programs.engines)
     func untrusted(_ engine: String) throws {
         let mock = try Mock()
