@@ -1,7 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
+let strict: [SwiftSetting] =
+    Context.environment["WARNINGS_AS_ERRORS"] == "1" ? [.treatAllWarnings(as: .error)] : []
 
 /// What one push costs, stage by stage: in time (`make bench`) and in instructions (`make bench-instructions`). A package of
 /// its own, so that whoever only builds pushload needs nothing of it.

@@ -16,6 +16,29 @@ import Testing
         return finished.output
     }
 
+    @Test(
+        "A warning ends a build of CI, and no other",
+        arguments: [".", "Benchmarks", "Benchmarks/peers/nio", "Tests/Fuzzing", "Tests/Simulation"])
+    func warnings(_ package: String) throws {
+        let scratch = try OutputFolder.made()
+        func manifest(_ setting: String) throws -> String {
+            let finished = try Programs.start(
+                "/usr/bin/env",
+                [
+                    "swift", "package", "--scratch-path", scratch.path, "--package-path", "\(Self.root)/\(package)",
+                    "dump-package",
+                ],
+                environment: ["WARNINGS_AS_ERRORS": setting]
+            ).wait()
+            try #require(finished.status == 0, "\(finished)")
+            return finished.output
+        }
+        #expect(try !manifest("").contains("treatAllWarnings"))
+        #expect(try manifest("1").contains("treatAllWarnings"))
+        let ci = try String(contentsOfFile: Self.root + "/.ci/run", encoding: .utf8)
+        #expect(ci.contains("\nexport WARNINGS_AS_ERRORS=1\n"))
+    }
+
     @Test("Both programs run where they are installed, with pages, completions and the unit made for that place")
     func installed() throws {
         let folder = try OutputFolder.made()
