@@ -179,6 +179,22 @@ def is_right(command, status, output, errors):
 
 
 PORT = re.compile(r"(?:port[ =]|127\.0\.0\.1:|localhost:)(\d{4,5})\b")
+DEFAULT_PORTS = {"serve": "2197", "backend": "8080", "health": "2199"}  # of mock-apns, where a command names none
+
+
+
+def is_server(command):
+    return re.match(r"(\S*/)?mock-apns(?! (?:check|exam|token|device-token|health)\b)(\s|$)", command) and not re.search(
+        r"--help|--version|--generate|--until-stdin-closes", command)
+
+
+def with_port(command):
+    """With a port, where a server or a question to one is given none: the default may be in use."""
+    found = re.match(r"(?:\S*/)?mock-apns(?: (serve|backend|health)\b)?(?=\s|$)", command)
+    flag = "--admin-port" if found and found[1] == "health" else "--port"
+    if not found or not (found[1] == "health" or is_server(command)) or re.search(rf"\s{flag}\b", command):
+        return command
+    return f"{found[0]} {flag} {DEFAULT_PORTS[found[1] or 'serve']}{command[found.end():]}"
 
 
 PORTS = iter(range(20_000 + os.getpid() % 10_000, 32_000))  # below those the system gives to who asks for any
@@ -227,10 +243,8 @@ class Shell:
         """Returns status (None: it did not end), output and errors."""
         self.count += 1
         place = os.path.join(self.folder, "tmp", f"command-{self.count}")
-        line = command.split("\n")[0]
-        is_server = re.match(r"(\S*/)?mock-apns(?! (?:check|exam|token|device-token|health)\b)(\s|$)", line) and not re.search(
-            r"--help|--version|--generate|--until-stdin-closes", command)
-        if is_server and not re.search(r"&\s*(#.*)?$", command):
+        serves = is_server(command)
+        if serves and not re.search(r"&\s*(#.*)?$", command):
             command = re.sub(r"(?=\s*(\s#.*)?$)", " &", command, count=1)
         # On a line of its own, so that a comment at the end is only that.
         self.bash.stdin.write(f"{{ {command}\n}} >{place}.out 2>{place}.err </dev/null; echo $? >{place}.new; "
@@ -245,10 +259,10 @@ class Shell:
             except FileNotFoundError:
                 return ""
 
-        redirected = is_server and re.search(r"> *(\S+) *&", command)
+        redirected = serves and re.search(r"> *(\S+) *&", command)
         while time.monotonic() < end:
             status = text("status")
-            if status and not is_server:
+            if status and not serves:
                 return int(status), text("out"), text("err")
             if status:
                 said = text("out")
@@ -405,7 +419,7 @@ def perform(document, programs):
                 os.makedirs(os.path.dirname(name), exist_ok=True)
                 with open(name, "w") as file:
                     file.write(block.text + "\n")
-        ports = free_ports(set(PORT.findall(text)) - {"0"})
+        ports = free_ports(set(PORT.findall(text)) | set(DEFAULT_PORTS.values()))
         shell = Shell(folder, programs)
 
         def elsewhere(command):
@@ -419,7 +433,7 @@ def perform(document, programs):
                 if old.strip() in command:
                     used.add(change)
                 command = command.replace(old.strip(), new.strip())
-            command = elsewhere(command)
+            command = elsewhere(with_port(command))
             if re.match(r"(make|swift)\b", command):
                 return re.sub(r"^make\b", "make -n", command) if command.startswith("make") else ": " + command
             return small(command)
@@ -460,7 +474,7 @@ def perform(document, programs):
             for key, text in block.marks:
                 if key == "first":
                     for command in commands(text):
-                        status, output, errors = shell.run(elsewhere(command))
+                        status, output, errors = shell.run(elsewhere(with_port(command)))
                         if not is_right(command, status, output, errors):
                             problems.append(f"{document}:{block.line}: first: {command}: {status}\n{output}\n{errors}")
                             return status is not None

@@ -1,4 +1,5 @@
 import Foundation
+import Networking
 import Testing
 
 /// What documents tell their readers to run is run, by `Tests/documents.py`.
@@ -90,6 +91,25 @@ import Testing
             #expect(problem.dropFirst(path.count).hasPrefix(start), "\(problem)")
         }
         #expect(finished.error.contains("shown, not printed: # of # within #"), "\(finished.error)")
+    }
+
+    @Test("A server that a document starts without a port listens on a free one: the default may be in use")
+    func defaultPorts() throws {
+        // Held here, or by somebody else already.
+        let held = [2197, 2199, 8080].map { try? Listener(host: "127.0.0.1", port: $0, shared: false) }
+        defer { withExtendedLifetime(held) {} }
+        let folder = try OutputFolder.made()
+        let path = folder.path + "/page.md"
+        try """
+        ```sh
+        mock-apns --credentials creds --admin-port 2199
+        mock-apns health
+        mock-apns backend
+        ```
+        """.write(toFile: path, atomically: true, encoding: .utf8)
+        let finished = try Programs.run(
+            Self.root + "/.build/python/bin/python3", [Self.root + "/Tests/documents.py", Programs.folder.path, path])
+        #expect(finished.status == 0 && finished.output.contains("3 commands, 0 problems"), "\(finished)")
     }
 
     @Test("README, the mock's pages and every page of docs with commands in it are among them")
