@@ -12,10 +12,12 @@ public struct NetworkError: Error, CustomStringConvertible, Sendable, Equatable 
         case connect
         /// The TLS handshake failed.
         case tls
-        /// The peer's certificate is not trusted.
+        /// The peer's certificate is not trusted, or is for other hosts.
         case certificate
-        /// The peer does not speak HTTP/2 (ALPN chose something else or nothing), or no TLS.
+        /// The peer does not speak HTTP/2 (ALPN chose something else or nothing).
         case alpn
+        /// The peer speaks no TLS.
+        case noTLS
         /// The peer ended the connection before it had said anything.
         case closed
         /// The connection was reset (ECONNRESET, EPIPE).
@@ -28,6 +30,9 @@ public struct NetworkError: Error, CustomStringConvertible, Sendable, Equatable 
 
     public let kind: Kind
     public let description: String
+
+    /// The peer of a connection without TLS hung up before it had said anything: it may have expected TLS.
+    package var mayExpectTLS: Bool { description.hasSuffix(Self.speaksTLSHint) }
 
     static let speaksTLSHint = "; if it speaks TLS, the target is https://"
 

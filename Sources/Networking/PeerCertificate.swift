@@ -1,4 +1,5 @@
 import COpenSSL
+import Glibc
 
 /// What a client certificate of the kind Apple issues for pushes says of its holder.
 public struct PeerCertificate: Sendable, Equatable {
@@ -58,6 +59,55 @@ public struct PeerCertificate: Sendable, Equatable {
         let text = UnsafeBufferPointer(start: bytes, count: Int(max(0, count)))
         isTopic = (1...longestUID).contains(text.count) && !text.contains(0)
         return isTopic ? String(validating: text, as: UTF8.self) : nil
+    }
+
+    /// Hosts that a server's certificate is for: DNS names and IP addresses of its subjectAltName, or its subject's common name if it has
+    /// no such extension (RFC 6125). A stranger's text: printable ASCII, `longestName` characters and `mostNames` names at most, the
+    /// rest is counted.
+    static func names(of certificate: OpaquePointer) -> [String] {
+        guard let extensionValue = X509_get_ext_d2i(certificate, NID_subject_alt_name, nil, nil) else {
+            ERR_clear_error()
+            return commonName(certificate).map { [$0] } ?? []
+        }
+        let list = OpaquePointer(extensionValue)
+        defer { GENERAL_NAMES_free(list) }
+        var names: [String] = []
+        var others = 0
+        for place in 0..<max(0, OPENSSL_sk_num(list)) {
+            guard let item = OPENSSL_sk_value(list, place),
+                let name = name(item.assumingMemoryBound(to: GENERAL_NAME.self))
+            else { continue }
+            if names.count < mostNames { names.append(name) } else { others += 1 }
+        }
+        return others > 0 ? names + ["\(others) more"] : names
+    }
+
+    private static let mostNames = 5
+    private static let longestName = 80
+
+    /// A DNS name or an IP address; nil if it is another kind of name.
+    private static func name(_ item: UnsafePointer<GENERAL_NAME>) -> String? {
+        var kind: Int32 = 0
+        guard let value = GENERAL_NAME_get0_value(item, &kind), kind == GEN_DNS || kind == GEN_IPADD else { return nil }
+        let text = UnsafePointer(value.assumingMemoryBound(to: ASN1_STRING.self))
+        let bytes = UnsafeBufferPointer(start: ASN1_STRING_get0_data(text), count: Int(ASN1_STRING_length(text)))
+        if kind == GEN_DNS { return printable(bytes) }
+        guard bytes.count == 4 || bytes.count == 16 else { return nil }
+        var address = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        inet_ntop(bytes.count == 4 ? AF_INET : AF_INET6, bytes.baseAddress, &address, socklen_t(address.count))
+        return address.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+    }
+
+    private static func commonName(_ certificate: OpaquePointer) -> String? {
+        guard let subject = X509_get_subject_name(certificate) else { return nil }
+        let place = X509_NAME_get_index_by_NID(subject, NID_commonName, -1)
+        guard place >= 0, let value = X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, place)) else { return nil }
+        return printable(
+            UnsafeBufferPointer(start: ASN1_STRING_get0_data(value), count: Int(ASN1_STRING_length(value))))
+    }
+
+    private static func printable(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
+        String(decoding: bytes.prefix(longestName).map { (0x21...0x7E).contains($0) ? $0 : 0x3F }, as: UTF8.self)
     }
 
     /// What the extension for VoIP says: one string, a sequence of them, or nothing, which means the subject's own topic.

@@ -28,12 +28,15 @@ extension SocketStream {
         return result
     }
 
+    private static let howToTurnOnHTTP2 =
+        ": turn HTTP/2 on there (nginx: http2 on; Node: http2.createSecureServer)"
+
     /// RFC 9113 section 3.2: HTTP/2 over TLS is negotiated as `h2`. A client that speaks of no protocol at all may still begin
     /// with HTTP/2's preface, which is then what its server goes by: Apple's does, and Pushy sends no ALPN.
     private func checkALPN(_ tls: OpaquePointer) -> ConnectResult {
         hasALPN = choseHTTP2(tls)
         if hasALPN || isServer { return .done }
-        fail(NetworkError(.alpn, "the peer did not choose HTTP/2 (ALPN h2)"))
+        fail(NetworkError(.alpn, "the server speaks TLS without ALPN, so not HTTP/2" + Self.howToTurnOnHTTP2))
         return .failed
     }
 
@@ -51,14 +54,18 @@ extension SocketStream {
         let verify = SSL_get_verify_result(tls)
         if context?.verifiesPeer == true, verify != X509_V_OK {
             ERR_clear_error()
-            let reason = X509_verify_cert_error_string(verify).map { String(cString: $0) } ?? "\(verify)"
-            return NetworkError(.certificate, "the peer's certificate is not trusted: \(reason)")
+            return NetworkError(.certificate, distrust(tls, verify))
         }
         let code = ERR_peek_error()
+        if !isServer, ERR_GET_REASON(code) == SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL {
+            ERR_clear_error()
+            return NetworkError(
+                .alpn, "the server speaks TLS, but not HTTP/2 (it refused ALPN h2)" + Self.howToTurnOnHTTP2)
+        }
         if speaksOtherThanTLS(code) {
             ERR_clear_error()
             guard isServer else {
-                return NetworkError(.alpn, "the peer speaks no TLS: the target may be http://")
+                return NetworkError(.noTLS, "the server speaks no TLS: the target may be http://")
             }
             // OpenSSL says nothing to such a peer; protocol_version (RFC 8446 section 6) tells it what it has come upon.
             let alert: [UInt8] = [0x15, 0x03, 0x01, 0, 2, 2, 70]
@@ -71,6 +78,29 @@ extension SocketStream {
                 : NetworkError(.tls, "TLS handshake failed: the peer closed the connection")
         }
         return NetworkError(.tls, "TLS handshake failed: \(opensslErrorText())")
+    }
+
+    /// Why the server's certificate is not trusted, and what to do about it, one line.
+    private func distrust(_ tls: OpaquePointer, _ verify: Int) -> String {
+        switch Int32(truncatingIfNeeded: verify) {
+        case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH:
+            // The leaf comes first (RFC 8446 section 4.4.2).
+            let names =
+                SSL_get_peer_cert_chain(tls).flatMap { OPENSSL_sk_value($0, 0) }
+                .map { PeerCertificate.names(of: OpaquePointer($0)) } ?? []
+            return "the server's certificate names \(names.isEmpty ? "no host" : names.joined(separator: ", ")), not "
+                + "\(serverName): use one of these in --target, or a certificate for \(serverName)"
+        case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
+            X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN,
+            X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+            return
+                "the server's certificate is not trusted: \(Self.reason(verify)); give the CA that signed it (--cacert)"
+        default: return "the server's certificate is not trusted: \(Self.reason(verify))"
+        }
+    }
+
+    private static func reason(_ verify: Int) -> String {
+        X509_verify_cert_error_string(verify).map { String(cString: $0) } ?? "error \(verify)"
     }
 
     /// The first bytes were no TLS record.

@@ -15,6 +15,8 @@ public final class SocketStream: ByteStream {
     /// Owned here; nil before TLS 1.3 is agreed on.
     var tls13: UnsafeMutablePointer<TLSRecords>?
     let context: TLSContext?
+    /// The host's name or address that a client's peer has to have a certificate for; empty for a server.
+    let serverName: String
     private var connected: Bool
     private var secured: Bool
     private var wantsWrite = false
@@ -83,6 +85,7 @@ public final class SocketStream: ByteStream {
         tls = session
         secrets = Self.collectSecrets(session, context)
         self.context = context
+        self.serverName = serverName
         self.buffers = Self.pool(buffers, context)
         connected = false
         secured = context == nil
@@ -106,6 +109,7 @@ public final class SocketStream: ByteStream {
         port = .allocate(capacity: 1)
         port.initialize(to: SocketPort(descriptor: accepted))
         self.context = context
+        serverName = ""
         self.buffers = Self.pool(buffers, context)
         connected = true
         secured = context == nil

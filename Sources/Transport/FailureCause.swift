@@ -88,7 +88,7 @@ public struct FailureCause: Sendable, Hashable, CustomStringConvertible {
         case .forbidden: self = .addressRefused
         case .tls: self = .tlsFailed
         case .certificate: self = .certificateUntrusted
-        case .alpn: self = .notHTTP2
+        case .alpn, .noTLS: self = .notHTTP2
         case .closed: self = .connectionClosed
         case .reset, .io: self = .connectionReset
         }

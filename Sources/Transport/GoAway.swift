@@ -15,20 +15,26 @@ public struct GoAway: Sendable, Equatable, CustomStringConvertible {
     /// - Parameter debugData: a stranger's bytes, of any length.
     init(code: ErrorCode, debugData: some Sequence<UInt8>) {
         self.code = code
-        let bytes = Array(debugData.prefix(Self.longestDebugData))
-        reason = bytes.withUnsafeBufferPointer {
-            Self.text((ReasonText.find(in: $0) ?? $0)[...])
-        }
+        reason = Self.text(of: debugData, longest: Self.longestReason)
     }
 
     /// `NO_ERROR IdleTimeout`, or the code alone.
     public var description: String { reason.isEmpty ? code.description : "\(code) \(reason)" }
 
-    private static func text(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> String {
+    /// What debug data say, as in `reason`.
+    ///
+    /// - Parameter longest: characters; what is longer ends in dots.
+    static func text(of debugData: some Sequence<UInt8>, longest: Int) -> String {
+        Array(debugData.prefix(longestDebugData)).withUnsafeBufferPointer {
+            text((ReasonText.find(in: $0) ?? $0)[...], longest)
+        }
+    }
+
+    private static func text(_ bytes: Slice<UnsafeBufferPointer<UInt8>>, _ longest: Int) -> String {
         var bytes = bytes.drop(while: ReasonText.isBlank)
         while let last = bytes.last, ReasonText.isBlank(last) { bytes.removeLast() }
         guard bytes.allSatisfy(ReasonText.isPrintable) else { return unreadable }
-        guard bytes.count > longestReason else { return String(decoding: bytes, as: UTF8.self) }
-        return String(decoding: bytes.prefix(longestReason - 3), as: UTF8.self) + "..."
+        guard bytes.count > longest else { return String(decoding: bytes, as: UTF8.self) }
+        return String(decoding: bytes.prefix(longest - 3), as: UTF8.self) + "..."
     }
 }

@@ -83,7 +83,13 @@ extension PushClient {
         return PushConnection(
             makeSession(lanes[lane].target), token: nextToken, index: options.firstConnection + lane, lane: lane,
             stream: stream,
-            options: options, driver: driver, loop: loop, memory: requestMemory, now: now)
+            options: options, driver: driver, loop: loop, memory: requestMemory, now: now,
+            connectWithTLS: target.tls == nil && attempt == 0
+                ? { [loop, options] in
+                    guard let tls = try? TLSContext(.client, TLSOptions()) else { return nil }
+                    return try? loop.connect(
+                        to: address, serverName: target.host, tls: tls, options: options.socket, gathering: nil)
+                } : nil)
     }
 
     private func makeSession(_ target: Int) -> ClientSession {

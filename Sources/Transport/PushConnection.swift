@@ -34,13 +34,20 @@ final class PushConnection: ClientOwner {
     /// Why it closed, once it has.
     private(set) var cause: FailureCause?
     private(set) var causeText = ""
-    /// What the peer said first, while its SETTINGS are awaited; no session judges less than a frame's header.
-    private var first: [UInt8] = []
+    /// While the peer's SETTINGS are awaited.
+    private var first = FirstBytes(maxFrame: 0, isPlain: false)
     /// The frames it is closed for, when the peer sends them without end.
     private var flood: String?
-    /// Why it drains, once it does.
+    /// Why it drains, once it does; or the GOAWAY that came instead of SETTINGS.
     private(set) var departure: ConnectionEnd?
-    let connectDeadline: UInt64
+    private var connectDeadline: UInt64
+    /// Connects with TLS to where the connection goes; nil: it is not to be asked.
+    private var connectWithTLS: (() -> ByteStream?)?
+    /// Under way while it is found out whether a peer that cannot be talked to without TLS speaks it.
+    private var probe: ByteStream?
+    /// What the connection closes for when it does not.
+    private var suspicion: (cause: FailureCause, text: String)?
+    private static let probeTime: UInt64 = 1_000_000_000
     /// Of what the pool has in flight.
     @exclusivity(unchecked) var counted = 0
     /// What it had answered when the pool looked at it last, while it drains.
@@ -77,9 +84,12 @@ final class PushConnection: ClientOwner {
     /// When the bytes being consumed were read, ns.
     @exclusivity(unchecked) private(set) var readTime: UInt64 = 0
 
+    /// - Parameter connectWithTLS: of one without TLS: makes the same connection with it, for a peer that hangs up without a word or does
+    ///   not speak HTTP/2; nil: none is made.
     init(
         _ session: ClientSession, token: UInt64, index: Int, lane: Int, stream: ByteStream, options: TransportOptions,
-        driver: PushDriver, loop: EventLoop, memory: RequestMemory, now: UInt64
+        driver: PushDriver, loop: EventLoop, memory: RequestMemory, now: UInt64,
+        connectWithTLS: (() -> ByteStream?)? = nil
     ) {
         self.session = session
         self.token = token
@@ -93,6 +103,7 @@ final class PushConnection: ClientOwner {
         slots = .allocate(capacity: session.streams.capacity)
         slots.initialize(repeating: PushSlot(), count: session.streams.capacity)
         connectDeadline = now + options.connectTimeout
+        self.connectWithTLS = connectWithTLS
         lastRead = now
         interest = stream.interest
         super.init()
@@ -119,6 +130,7 @@ final class PushConnection: ClientOwner {
     func handle(_ readiness: Readiness, scratch: UnsafeMutableBufferPointer<UInt8>) -> Bool {
         switch state {
         case .closed: break
+        case .connecting where probe != nil: advanceProbe()
         case .connecting:
             switch stream.advance() {
             case .inProgress: updateInterest()
@@ -127,6 +139,8 @@ final class PushConnection: ClientOwner {
                 state = .settling
                 handshakeCycles = stream.socketCycles
                 lastRead = loop.now
+                first = FirstBytes(
+                    maxFrame: Int(options.session.maxFrameSize), isPlain: stream.tlsDescription == nil)
                 session.begin()
                 flush()
                 // The peer's first bytes may have come with its last handshake message.
@@ -159,9 +173,14 @@ final class PushConnection: ClientOwner {
                 readTime = loop.now
                 lastRead = readTime
                 pingSent = nil
-                if state == .settling, let other = otherProtocol(buffer, count) {
-                    close(.notHTTP2, text: "the peer speaks \(other)")
-                    return false
+                if state == .settling {
+                    switch first.judge(UnsafeBufferPointer(start: buffer, count: count)) {
+                    case .http2: break
+                    case .undecided: continue
+                    case .other, .refused:
+                        closeUnsettled()
+                        return false
+                    }
                 }
                 if let violation = session.receive(buffer, count: count, now: readTime) {
                     close(violation)
@@ -171,9 +190,16 @@ final class PushConnection: ClientOwner {
             case .wouldBlock where !isReset:
                 hasMore = false
             case .endOfStream where !isReset:
+                if closeUnsettled() { return false }
                 close(.connectionClosed, text: "the peer closed the connection")
                 return false
             case .wouldBlock, .endOfStream, .failed:
+                if closeUnsettled() { return false }
+                if let failure = stream.failure, failure.mayExpectTLS,
+                    beginProbe(orClose: FailureCause(failure), failure.description)
+                {
+                    return false
+                }
                 close(stream.failure.map(FailureCause.init) ?? .connectionReset, stream.failure)
                 return false
             }
@@ -201,18 +227,67 @@ final class PushConnection: ClientOwner {
         return false
     }
 
-    /// What the first bytes are where SETTINGS were to come: a status line (RFC 9112 section 4), or a TLS alert (RFC 8446 section
-    /// 6), which as the length of a frame would be beyond any limit we give.
-    private func otherProtocol(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> String? {
-        first += UnsafeBufferPointer(start: bytes, count: min(count, Frame.headerLength - first.count))
-        if first.starts(with: "HTTP/1.".utf8) { return "HTTP/1, not HTTP/2" }
-        if first.starts(with: [0x15, 0x03]) { return "TLS, and was spoken to without: the target may be https://" }
-        return nil
+    /// Closes for what the first bytes are where SETTINGS were to come; nothing more comes, or need not.
+    ///
+    /// - Returns: false when they tell nothing.
+    @discardableResult
+    private func closeUnsettled() -> Bool {
+        guard state == .settling else { return false }
+        switch first.judgeEnd() {
+        case .http2, .undecided: return false
+        case .other(let text):
+            if !text.hasPrefix(FirstBytes.speaksTLS), beginProbe(orClose: .notHTTP2, text) { return true }
+            close(.notHTTP2, text: text)
+        case .refused(let goAway, let text):
+            departure = .goAway(goAway)
+            close(.connectionClosed, text: text)
+        }
+        return true
+    }
+
+    /// The peer may have expected TLS: asks it, once.
+    ///
+    /// - Parameter cause: what the connection closes for when it did not.
+    /// - Returns: false when there is nothing to ask.
+    private func beginProbe(orClose cause: FailureCause, _ text: String) -> Bool {
+        guard state == .settling, let connectWithTLS else { return false }
+        self.connectWithTLS = nil
+        guard let probe = connectWithTLS() else { return false }
+        loop.remove(stream.descriptor)
+        self.probe = probe
+        suspicion = (cause, text)
+        state = .connecting
+        connectDeadline = min(connectDeadline, loop.now &+ Self.probeTime)
+        interest = probe.interest
+        loop.add(probe.descriptor, token: token, interest: interest)
+        return true
+    }
+
+    private func advanceProbe() {
+        guard let probe else { return }
+        switch probe.advance() {
+        case .inProgress:
+            guard probe.interest != interest else { return }
+            interest = probe.interest
+            loop.modify(probe.descriptor, token: token, interest: interest)
+        case .done: close(.notHTTP2, text: FirstBytes.speaksTLS)
+        case .failed:
+            switch probe.failure?.kind {
+            case .certificate, .alpn: close(.notHTTP2, text: FirstBytes.speaksTLS)
+            default: endProbe()
+            }
+        }
+    }
+
+    /// It speaks no TLS, as far as can be told.
+    private func endProbe() {
+        if let suspicion { close(suspicion.cause, text: suspicion.text) }
     }
 
     override func didSettle() {
         if state == .settling {
             state = .open
+            connectWithTLS = nil
             driver.connection(index, .opened)
         }
     }
@@ -270,13 +345,14 @@ final class PushConnection: ClientOwner {
         state = .closed
         self.cause = cause
         causeText = text
-        loop.remove(stream.descriptor)
+        loop.remove((probe ?? stream).descriptor)
+        probe = nil
         endPushes(cause)
         if before == .draining {
             tellDeparture()
         } else if !cause.isEndOfRun {
             driver.connection(index, before == .open ? .lost : .connectFailed)
-            driver.connection(index, .ended(flood.map(ConnectionEnd.flood) ?? .broken(cause)))
+            driver.connection(index, .ended(flood.map(ConnectionEnd.flood) ?? departure ?? .broken(cause)))
         }
     }
 
@@ -293,7 +369,8 @@ final class PushConnection: ClientOwner {
             if state == .closed { return }
             stream.finish()
         }
-        loop.remove(stream.descriptor)
+        loop.remove((probe ?? stream).descriptor)
+        probe = nil
         if state == .draining { tellDeparture() }
         state = .closed
     }
@@ -369,7 +446,9 @@ final class PushConnection: ClientOwner {
         switch state {
         case .closed: return
         case .connecting, .settling:
-            if now >= connectDeadline {
+            if now >= connectDeadline, probe != nil {
+                endProbe()
+            } else if now >= connectDeadline {
                 close(
                     .connectTimeout,
                     text: "no usable connection after \(options.connectTimeout / 1_000_000) ms "

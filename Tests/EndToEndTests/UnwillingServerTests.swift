@@ -167,14 +167,174 @@ private final class UnwillingServer: Sendable {
         let (result, status, error) = try run(
             Array("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n".utf8), ["--engine", engine, "-n", "20"])
         #expect(status == 1 && result.notSent == ["not_http2": 20], "\(error)")
-        #expect(error.contains("the peer speaks HTTP/1, not HTTP/2"), "\(error)")
+        #expect(
+            error.contains("the server speaks HTTP/1, not HTTP/2: it answered \"HTTP/1.1 400 Bad Request\""), "\(error)"
+        )
+        #expect(result.connections.connectFailures == 1, "\(error)")
+    }
+
+    @Test(
+        "A server that answers with a page or a text is named at once, and its first line quoted",
+        arguments: ["wire", "nghttp2"])
+    func text(_ engine: String) throws {
+        for (said, line) in [
+            ("<!DOCTYPE HTML>\n<html lang=\"en\">\n<head>\n", "HTTP/1, not HTTP/2: it answered \"<!DOCTYPE HTML>\""),
+            ("SSH-2.0-OpenSSH_9.2\r\n", "no HTTP/2: it answered \"SSH-2.0-OpenSSH_9.2\""),
+        ] {
+            let (result, status, error) = try run(Array(said.utf8), ["--engine", engine, "-n", "20"])
+            #expect(status == 1 && result.notSent == ["not_http2": 20], "\(error)")
+            #expect(error.contains("the server speaks \(line)"), "\(error)")
+            #expect(result.connections.connectFailures == 1, "\(error)")
+        }
+    }
+
+    @Test(
+        "http:// to a TLS port is named so, also where a web server answers it in words",
+        arguments: ["wire", "nghttp2"])
+    func plainToTLS(_ engine: String) throws {
+        let page =
+            "HTTP/1.1 400 Bad Request\r\nServer: nginx\r\nConnection: close\r\n\r\n<html>\r\n<head><title>400 The plain HTTP "
+            + "request was sent to HTTPS port</title></head>\r\n"
+        let (result, status, error) = try run(Array(page.utf8), ["--engine", engine, "-n", "20"])
+        #expect(status == 1 && result.notSent == ["not_http2": 20], "\(error)")
+        #expect(error.contains("the target speaks TLS: use https://"), "\(error)")
+        #expect(!error.contains("HTTP/1, not HTTP/2") && result.connections.connectFailures == 1, "\(error)")
+    }
+
+    @Test("GOAWAY as the first frame is shown with its code and debug data", arguments: ["wire", "nghttp2"])
+    func goAwayFirst(_ engine: String) throws {
+        let debugData = Array("too many connections".utf8)
+        let frame: [UInt8] = [0, 0, UInt8(8 + debugData.count), 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 11] + debugData
+        let (result, status, error) = try run(frame, ["--engine", engine, "-n", "20"])
+        #expect(status == 1 && result.connections.opened == 0, "\(error)")
+        #expect(Array(result.connections.ends.keys) == ["goaway ENHANCE_YOUR_CALM too many connections"], "\(error)")
+        #expect(
+            error.contains("the server refused the connection: GOAWAY ENHANCE_YOUR_CALM \"too many connections\""),
+            "\(error)")
+    }
+
+    /// :status 503 as a literal (RFC 7541 section 6.2.2), then DATA.
+    private static func unavailable(_ body: String) -> [UInt8] {
+        [0, 0, 5, 1, 4, 0, 0, 0, 1] + [0x08, 3] + Array("503".utf8)
+            + [0, UInt8(body.utf8.count >> 8), UInt8(body.utf8.count & 0xFF), 0, 1, 0, 0, 0, 1] + Array(body.utf8)
+    }
+
+    @Test(
+        "A 503 without a reason has its status in every place, its body in a note, and can be expected",
+        arguments: ["wire", "nghttp2"])
+    func withoutReason(_ engine: String) throws {
+        let body =
+            "<html><body><h1>503 Service Unavailable</h1>\nNo server is available to handle this request.\n"
+            + String(repeating: "x", count: 300) + "</body></html>\n"
+        let answer = Self.unavailable(body)
+        let arguments = ["--engine", engine, "-n", "1", "-m", "1"]
+        let (result, status, error) = try run(Self.someStreams, answer: answer, arguments)
+        #expect(status == 1 && result.reasons == ["(none)": 1] && result.statuses == ["503": 1], "\(error)")
+        #expect(
+            error.contains("pushes were rejected: 503 without a reason 1 (accept with --expect-reasons none)"),
+            "\(error)")
+        let note = try #require(result.notes.first { $0.hasPrefix("first rejection without a reason: ") })
+        let start =
+            "first rejection without a reason: 503, \"<html><body><h1>503 Service Unavailable</h1> No server is "
+            + "available to handle this request. xxx"
+        // 200 bytes of it.
+        #expect(
+            note.hasPrefix(start) && note.utf8.count == "first rejection without a reason: 503, \"\"".utf8.count + 200,
+            "\(note)")
+        for expected in ["none", "503", "Unregistered,none", "OfAnotherServer,503"] {
+            let (_, status, error) = try run(
+                Self.someStreams, answer: answer, arguments + ["--expect-reasons", expected])
+            #expect(status == 0, "\(expected): \(error)")
+        }
+        for expected in ["502", "OfAnotherServer"] {
+            let (result, status, error) = try run(
+                Self.someStreams, answer: answer, arguments + ["--expect-reasons", expected])
+            #expect(status == 1, "\(expected): \(error)")
+            let doubts = result.notes.filter { $0.hasPrefix("expect_reasons ") }
+            #expect(
+                doubts
+                    == (expected == "502"
+                        ? []
+                        : ["expect_reasons OfAnotherServer: no answer had this reason, and APNs has none of this name"])
+            )
+        }
     }
 
     @Test("A server that answers with TLS is named as one", arguments: ["wire", "nghttp2"])
     func tls(_ engine: String) throws {
         let (result, status, error) = try run([0x15, 3, 3, 0, 2, 2, 70], ["--engine", engine, "-n", "20"])
         #expect(status == 1 && result.notSent == ["not_http2": 20], "\(error)")
-        #expect(error.contains("the peer speaks TLS, and was spoken to without"), "\(error)")
+        #expect(error.contains("the target speaks TLS: use https://"), "\(error)")
+        #expect(result.connections.connectFailures == 1, "\(error)")
+    }
+
+    /// A web server of Node with the mock's certificate.
+    private func node(_ mock: Mock, host: String = "127.0.0.1", _ create: String) throws -> (
+        running: Running, port: String
+    ) {
+        let script =
+            "const fs = require('fs'), keys = { cert: fs.readFileSync('\(mock.folder)/server.pem'), "
+            + "key: fs.readFileSync('\(mock.folder)/server.key') };"
+            + "const server = \(create); server.listen(0, '\(host)', () => console.log('port ' + server.address().port + ';'));"
+        let running = try Programs.start("/usr/bin/env", ["node", "-e", script])
+        try running.waitFor(";")
+        return (running, String(running.text.dropFirst(5).prefix { $0 != ";" }))
+    }
+
+    @Test("A TLS server without HTTP/2 is named at once, with what to change", arguments: Programs.engines)
+    func withoutHTTP2(_ engine: String) throws {
+        let mock = try Mock()
+        let (server, port) = try node(mock, "require('https').createServer(keys, (_, answer) => answer.end())")
+        defer { server.process.terminate() }
+        let (result, status, error) = try Programs.load([
+            "-n", "10", "--target", "https://127.0.0.1:\(port)", "--credentials", mock.folder, "--engine", engine,
+        ])
+        #expect(status == 1 && result.notSent == ["not_http2": 10], "\(error)")
+        #expect(result.connections.connectFailures == 1, "\(error)")
+        #expect(
+            error.contains("the server speaks TLS, but not HTTP/2") && error.contains("turn HTTP/2 on there"),
+            "\(error)")
+    }
+
+    @Test("http:// to a TLS port is found out by asking it, whether it hangs up without a word or answers with HTTP/1")
+    func silentTLS() throws {
+        let mock = try Mock()
+        for create in [
+            "require('https').createServer(keys, (_, answer) => answer.end())",
+            "require('http2').createSecureServer(keys, (_, answer) => answer.end())",
+            // As nginx: it looks at the first byte.
+            "require('net').createServer(socket => socket.once('data', bytes => { socket.pause();"
+                + "if (bytes[0] === 22) { socket.unshift(bytes); secure.emit('connection', socket); process.nextTick(() => "
+                + "socket.resume()) } else socket.end('HTTP/1.1 400 Bad Request\\r\\n\\r\\n') }).on('error', () => {}));"
+                + "const secure = require('https').createServer(keys)",
+        ] {
+            let (server, port) = try node(mock, create)
+            defer { server.process.terminate() }
+            let (result, status, error) = try Programs.load([
+                "-n", "10", "-c", "3", "--target", "http://127.0.0.1:\(port)", "--no-auth",
+            ])
+            #expect(status == 1 && result.notSent == ["not_http2": 10], "\(error)")
+            #expect(error.contains("the target speaks TLS: use https://"), "\(error)")
+            #expect(result.connections.ends["not_http2"] ?? 0 >= 3, "\(error)")
+            #expect(result.connections.opened == 0 && result.connections.ends.count == 1, "\(error)")
+        }
+    }
+
+    @Test("A certificate that does not name the host is told with the names it has, and what to do")
+    func otherHost() throws {
+        let mock = try Mock()
+        let (server, port) = try node(
+            mock, host: "127.0.0.2", "require('http2').createSecureServer(keys, (_, answer) => answer.end())")
+        defer { server.process.terminate() }
+        let (result, status, error) = try Programs.load([
+            "-n", "10", "--target", "https://127.0.0.2:\(port)", "--credentials", mock.folder,
+        ])
+        #expect(status == 1 && result.notSent == ["certificate_untrusted": 10], "\(error)")
+        #expect(result.connections.connectFailures == 1, "\(error)")
+        #expect(
+            error.contains(
+                "the server's certificate names localhost, 127.0.0.1, ::1, not 127.0.0.2: use one of these in --target, or a "
+                    + "certificate for 127.0.0.2"), "\(error)")
     }
 
     @Test("Answers that came while the generator itself stood still are answers, however late they are read")

@@ -202,9 +202,48 @@ import Testing
         let foreign = try CertificateAuthority().certificatePEM()
         let first = try connect(try contexts(trusted: foreign))
         #expect(first.client == .failed && first.pair.client.failure?.kind == .certificate)
+        #expect(first.pair.client.failure?.description.hasSuffix("; give the CA that signed it (--cacert)") == true)
         let second = try connect(try contexts(), name: "example.com")
         #expect(second.client == .failed && second.pair.client.failure?.kind == .certificate)
-        #expect(second.pair.client.failure?.description.contains("hostname mismatch") == true)
+        #expect(
+            second.pair.client.failure?.description
+                == "the server's certificate names localhost, 127.0.0.1, ::1, not example.com: use one of these in --target, "
+                + "or a certificate for example.com")
+        let third = try connect(try contexts(), name: "127.0.0.2")
+        #expect(third.client == .failed && third.pair.client.failure?.kind == .certificate)
+        #expect(
+            third.pair.client.failure?.description.hasPrefix(
+                "the server's certificate names localhost, 127.0.0.1, ::1, not 127.0.0.2: ") == true)
+    }
+
+    @Test("Of the names of a certificate a few are told, and how many there are more")
+    func names() throws {
+        let hosts = (0..<300).map { "host-\($0).example.com" }
+        let issued = try CertificateAuthority().issueServer(hosts: hosts)
+        let bio = try #require(
+            issued.certificate.withUnsafeBytes { BIO_new_mem_buf($0.baseAddress, Int32($0.count)) })
+        defer { BIO_free(bio) }
+        let certificate = try #require(PEM_read_bio_X509(bio, nil, nil, nil))
+        defer { X509_free(certificate) }
+        let names = PeerCertificate.names(of: certificate)
+        #expect(names.count == 6 && names.last == "298 more", "\(names)")
+        #expect(names.prefix(5).allSatisfy { !$0.isEmpty && $0.utf8.count <= 80 })
+    }
+
+    @Test(
+        "A TLS server without HTTP/2 is named, whether it refuses ALPN h2 or knows no ALPN", arguments: [true, false])
+    func withoutHTTP2(_ refuses: Bool) throws {
+        let contexts = try contexts()
+        SSL_CTX_set_alpn_select_cb(
+            contexts.server.context, refuses ? { _, _, _, _, _, _ in SSL_TLSEXT_ERR_ALERT_FATAL } : nil, nil)
+        let ends = try connect(contexts)
+        let failure = try #require(ends.pair.client.failure)
+        #expect(ends.client == .failed && failure.kind == .alpn)
+        let said =
+            refuses
+            ? "the server speaks TLS, but not HTTP/2 (it refused ALPN h2): turn HTTP/2 on there ("
+            : "the server speaks TLS without ALPN, so not HTTP/2: turn HTTP/2 on there ("
+        #expect(failure.description.hasPrefix(said), "\(failure)")
     }
 
     @Test("A plain end and a TLS end find out what the other is, each in words")
@@ -249,7 +288,7 @@ import Testing
         let settings: [UInt8] = [0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 100]
         #expect(secure.server.write(settings, count: settings.count) == .bytes(settings.count))
         until { secure.client.advance() == .failed }
-        #expect(secure.client.failure == NetworkError(.alpn, "the peer speaks no TLS: the target may be http://"))
+        #expect(secure.client.failure == NetworkError(.noTLS, "the server speaks no TLS: the target may be http://"))
 
         let silent = try pair(client: nil, server: nil)
         until { silent.client.advance() == .done && silent.server.advance() == .done }

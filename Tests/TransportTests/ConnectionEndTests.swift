@@ -152,15 +152,87 @@ private final class EndingDriver: CountingDriver {
 
     @Test("A server that speaks something else is named at once, in however many pieces it says so")
     func otherProtocol() throws {
-        for (pieces, name) in [
-            (["HTT", "P/1.1 400 Bad Request\r\n"], "HTTP/1, not HTTP/2"),
-            (["H", "TTP/1", ".0 200 OK\r\n"], "HTTP/1, not HTTP/2"),
-            (["\u{15}", "\u{3}\u{3}\0\u{2}\u{2}F"], "TLS, and was spoken to without: the target may be https://"),
+        let how = "; turn h2c on there, or use its https:// port"
+        let http1 = "the server speaks HTTP/1, not HTTP/2: it answered "
+        let other = "the server speaks no HTTP/2: it answered "
+        let port = "; check the target's port"
+        for (pieces, text) in [
+            (["HTT", "P/1.1 400 Bad Request\r\nServer: x\r\n"], "\(http1)\"HTTP/1.1 400 Bad Request\"\(how)"),
+            (["H", "TTP/1", ".0 200 OK\r\n"], "\(http1)\"HTTP/1.0 200 OK\"\(how)"),
+            (["<!DOCTYPE HTML>\n<html lang=\"en\">\n"], "\(http1)\"<!DOCTYPE HTML>\"\(how)"),
+            (["\r\n SSH-2.0-\u{1B}[2J", "x\r\n"], "\(other)\" SSH-2.0-?[2J\"\(port)"),
+            (["ERROR\r\n"], "\(other)\"ERROR\"\(port)"),
+            ([String(repeating: "x", count: 2000)], "\(other)\"\(String(repeating: "x", count: 80))\"\(port)"),
+            (["J\0\0\0\n8.0.36\0"], "\(other)4A 00 00 00 0A 38 2E 30 2E 33 36 00\(port)"),
+            (["\u{15}", "\u{3}\u{3}\0\u{2}\u{2}F"], "the target speaks TLS: use https://"),
+            (
+                ["HTTP/1.1 400 Bad Request\r\nServer: nginx\r\n\r\nThe plain HTTP request was sent to HTTPS port"],
+                "the target speaks TLS: use https:// (it answered \"HTTP/1.1 400 Bad Request\")"
+            ),
+            (
+                ["HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n"],
+                "the target speaks TLS: use https:// (it answered \"HTTP/1.0 400 Bad Request\")"
+            ),
         ] {
             let pair = try WirePair(settles: false)
             for piece in pieces { pair.say(Array(piece.utf8)) }
-            #expect(pair.connection.cause == .notHTTP2 && pair.connection.causeText == "the peer speaks \(name)")
+            #expect(pair.connection.cause == .notHTTP2 && pair.connection.causeText == text, "\(pieces)")
+            #expect(pair.driver.events == ["connectFailed", "ended(not_http2)"])
         }
+    }
+
+    @Test("What a server said before it hung up is told, however short")
+    func shortText() throws {
+        let pair = try WirePair(settles: false)
+        pair.say(Array("busy".utf8))
+        #expect(pair.connection.state == .settling)
+        pair.hangUp()
+        #expect(pair.connection.cause == .notHTTP2, "\(pair.connection.causeText)")
+        #expect(
+            pair.connection.causeText == "the server speaks no HTTP/2: it answered \"busy\"; check the target's port")
+    }
+
+    @Test("GOAWAY as the first frame shows its code and debug data, in however many pieces it comes, whole or not")
+    func goAwayFirst() throws {
+        let debugData = Array("too many connections from 10.0.0.1, try again in a minute or two".utf8)
+        let bytes = WirePair.frame(Frame.goAway, 0, 0, [0, 0, 0, 0, 0, 0, 0, 11] + debugData)
+        for size in [1, 5, 9, 12, 17, 20, bytes.count] {
+            let pair = try WirePair(settles: false)
+            for start in stride(from: 0, to: bytes.count, by: size) where pair.connection.state != .closed {
+                pair.say(Array(bytes[start..<min(bytes.count, start + size)]))
+            }
+            #expect(
+                pair.connection.causeText
+                    == "the server refused the connection: GOAWAY ENHANCE_YOUR_CALM \"\(String(decoding: debugData, as: UTF8.self))\"",
+                "in pieces of \(size)")
+            #expect(
+                pair.driver.events
+                    == ["connectFailed", "ended(goaway ENHANCE_YOUR_CALM too many connections from 10.0.0.1, t...)"])
+        }
+        let cut = try WirePair(settles: false)
+        cut.say(Array(bytes[..<25]))
+        #expect(cut.connection.state == .settling)
+        cut.hangUp()
+        #expect(cut.connection.causeText == "the server refused the connection: GOAWAY ENHANCE_YOUR_CALM \"too many\"")
+        let bare = try WirePair(settles: false)
+        bare.say(WirePair.frame(Frame.goAway, 0, 0, [0, 0, 0, 0, 0, 0, 0, 0]))
+        #expect(bare.connection.causeText == "the server refused the connection: GOAWAY NO_ERROR")
+        #expect(bare.connection.cause == .connectionClosed)
+    }
+
+    @Test("SETTINGS in pieces are SETTINGS, and another first frame is the session's to judge")
+    func settingsInPieces() throws {
+        let settings = WirePair.frame(Frame.settings, 0, 0, [0, 3, 0, 0, 0, 100])
+        for size in 1...settings.count {
+            let pair = try WirePair(settles: false)
+            for start in stride(from: 0, to: settings.count, by: size) {
+                pair.say(Array(settings[start..<min(settings.count, start + size)]))
+            }
+            #expect(pair.connection.state == .open && pair.driver.events == ["opened"], "in pieces of \(size)")
+        }
+        let ping = try WirePair(settles: false)
+        ping.say(WirePair.frame(Frame.ping, 0, 0, [UInt8](repeating: 0, count: 8)))
+        #expect(ping.connection.causeText == "the peer broke HTTP/2: the first frame is not SETTINGS")
     }
 
     @Test("A connection that was told to go away and has answered all is no problem", arguments: engines)

@@ -113,6 +113,12 @@ final class WirePair {
         connection.flush()
     }
 
+    /// The server has said all.
+    func hangUp() {
+        shutdown(peer, Int32(SHUT_WR))
+        _ = connection.handle(.readable, scratch: scratch)
+    }
+
     /// What the client has said since the last call.
     func heard() -> [Heard] {
         var buffer = [UInt8](repeating: 0, count: 65_536)
