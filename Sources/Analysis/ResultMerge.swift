@@ -88,6 +88,8 @@ package enum ResultMerge {
         guard !parts.isEmpty else { return }
         merged.statuses = added(parts.map(\.statuses))
         merged.reasons = added(parts.map(\.reasons))
+        let rejections = parts.compactMap(\.rejections)
+        merged.rejections = rejections.count < parts.count ? nil : added(rejections)
         merged.connections.opened = sum(parts, \.connections.opened)
         merged.connections.lost = sum(parts, \.connections.lost)
         merged.connections.connectFailures = sum(parts, \.connections.connectFailures)

@@ -89,10 +89,14 @@ package struct RunVerdict: Sendable, Equatable {
         if case .array(let reasons)? = result.scenario["expected_reasons"] {
             expected = Set(reasons.map(\.description))
         }
-        let unexpected = result.reasons.filter { !expected.contains($0.key) }.sorted { $0.key < $1.key }
+        let unexpected = result.unexpectedRejections(expected).sorted { $0.key < $1.key }
         if !unexpected.isEmpty, !isJudged("rejected") {
             let list = unexpected.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
-            problems.append("pushes were rejected: \(list) (accept with --expect-reasons)")
+            let unexplained = unexpected.count { ResultDocument.isWithoutReason($0.key) }
+            let how =
+                unexplained == 0
+                ? "" : unexplained == unexpected.count ? " none" : "; none is for answers without a reason"
+            problems.append("pushes were rejected: \(list) (accept with --expect-reasons\(how))")
         }
         if result.latency[.total].count == 0, result.warmup.answered > 0, !result.run.interrupted {
             problems.append(

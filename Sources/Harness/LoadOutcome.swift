@@ -69,6 +69,8 @@ struct LoadOutcome: Sendable {
     var lastProblem = ""
     /// What was wrong with a worker's first stream that the target broke.
     var streamFault = ""
+    /// A worker's first answer that rejected a push without a reason; nil: there was none.
+    var unexplained: UnexplainedAnswer?
     /// The run goes on: what only its end can tell is left out.
     var isPartial = false
     /// What a reader must know besides, one sentence each.

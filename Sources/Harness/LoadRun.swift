@@ -196,6 +196,7 @@ final class LoadRun: Sendable {
             outcome.run.tls = outcome.run.tls ?? worker.engine.tlsDescription
             if !worker.problem.isEmpty { outcome.lastProblem = worker.problem }
             if outcome.streamFault.isEmpty { outcome.streamFault = driver.streamFault }
+            outcome.unexplained = outcome.unexplained ?? driver.unexplained
         }
         outcome.generator.overflowed = workers.reduce(0) { $0 + $1.driver.ownOverflows }
         let start = state.start.load(ordering: .relaxed)

@@ -68,7 +68,8 @@ struct RunDocument {
                 TrustVerdict(outcome, inputs: inputs, generator: result.generator, start: outcome.start).section
         }
         result.statuses = Self.named(measured.statuses) { String($0) }
-        result.reasons = measured.reasons
+        result.setRejections(measured.rejections)
+        if outcome.isPartial { result.rejections = nil }
         result.failures = Self.named(measured.failures) { FailureCause.names[$0] }
         result.notSent = Self.named(measured.notSent) { FailureCause.names[$0] }
         result.connections = outcome.connections.section(late: outcome.lateConnections)

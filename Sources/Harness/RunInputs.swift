@@ -2,6 +2,7 @@ import Foundation
 import Measurement
 import Networking
 import Payloads
+import Results
 import Scenarios
 import Settings
 import Signing
@@ -286,9 +287,10 @@ package struct RunInputs: Sendable {
     /// Reasons that APNs has not, a target that is not for us.
     private static func misnamed(_ scenario: Scenario) -> [String] {
         var problems: [String] = []
-        for name in scenario.expectedReasons where !Reason.allNames.contains(name) {
-            problems.append(
-                "expect_reasons \(name): not a reason of APNs" + NearestName.hint(name, among: Reason.allNames))
+        for name in scenario.expectedReasons {
+            if let problem = problem(ofExpected: name, scenario) {
+                problems.append("expect_reasons \(name): \(problem)")
+            }
         }
         if let targets = scenario.target {
             problems += Self.problems(of: targets, allowed: scenario.allowedTargets)
@@ -302,6 +304,18 @@ package struct RunInputs: Sendable {
         if let problem = scenario.pins?.problem(allowed: CoreAffinity.allowed()) { problems.append("pin \(problem)") }
         if let problem = problemOfDeviceModel(scenario) { problems.append(problem) }
         return problems
+    }
+
+    /// Other servers have reasons of their own; the bundled mock has those of APNs.
+    private static func problem(ofExpected name: String, _ scenario: Scenario) -> String? {
+        if let status = Int(name) {
+            return (100...599).contains(status) && status != 200
+                ? nil : "not a status of a rejection; expected one such as 503"
+        }
+        if scenario.target != nil || name == ResultDocument.expectedNoReason || Reason.allNames.contains(name) {
+            return nil
+        }
+        return "not a reason of APNs" + NearestName.hint(name, among: Reason.allNames)
     }
 
     /// A backend's scheme, host and port.

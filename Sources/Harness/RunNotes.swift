@@ -1,5 +1,7 @@
 import Measurement
 import Networking
+import Payloads
+import Results
 import Settings
 
 /// What the reader of a result has to know besides its figures, a sentence each.
@@ -11,10 +13,10 @@ struct RunNotes {
     var all: [String] {
         outcome.notes + (inputs.sends?.notes ?? []) + replay
             + [
-                connectionProblem, unopened, streamFault, replacedTokens, readBatch, waitsTooLong, windows,
+                connectionProblem, unopened, streamFault, unexplained, replacedTokens, readBatch, waitsTooLong, windows,
                 outcome.abortedFor.map { "ended early: \($0)" }, mock?.problem,
                 writtenDevices, unanswered, breakdown, fanOut, lateness, ramp, steadyState, unmatched, ledger,
-            ].compactMap { $0 } + devices
+            ].compactMap { $0 } + misspelt + devices
     }
 
     /// What there is to know of a recording.
@@ -85,6 +87,20 @@ struct RunNotes {
     private var streamFault: String? {
         outcome.streamFault.isEmpty ? nil : "first broken stream: \(outcome.streamFault)"
     }
+
+    /// What a target of one's own may say, and may not be meant.
+    private var misspelt: [String] {
+        guard inputs.scenario.target != nil else { return [] }
+        return inputs.scenario.expectedReasons.filter {
+            $0 != ResultDocument.expectedNoReason && Int($0) == nil && !Reason.allNames.contains($0)
+                && outcome.measurements.rejections.keys.map(\.reason).contains($0) == false
+        }.map {
+            "expect_reasons \($0): no answer had this reason, and APNs has none of this name"
+                + NearestName.hint($0, among: Reason.allNames)
+        }
+    }
+
+    private var unexplained: String? { outcome.unexplained.map { "first rejection without a reason: \($0)" } }
 
     private var replacedTokens: String? {
         guard outcome.tokensReplaced > 0 else { return nil }

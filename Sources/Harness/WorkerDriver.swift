@@ -21,6 +21,8 @@ final class WorkerDriver: PushDriver {
     private(set) var ownOverflows: UInt64 = 0
     /// What was wrong with the first stream that the target broke; empty while all is well.
     private(set) var streamFault = ""
+    /// The first answer that rejected a push without a reason; nil while there is none.
+    private(set) var unexplained: UnexplainedAnswer?
     /// What no connection could be made for; nil while all is well.
     private(set) var abandonedBy: FailureCause?
     /// When it was given up, ns.
@@ -388,6 +390,9 @@ final class WorkerDriver: PushDriver {
         // An answer's time is that of its read, and may be before an end that has been told.
         lastEnd = max(lastEnd, time)
         let reason: UnsafeBufferPointer<UInt8>? = if case .rejected = outcome { ReasonText.find(in: body) } else { nil }
+        if reason == nil, unexplained == nil, case .rejected(let status) = outcome {
+            unexplained = UnexplainedAnswer(status: status, body: body)
+        }
         if keepsFeedback, case .rejected(let status) = outcome, status == 410 || status == 400 {
             feedback.note(ticket.sequence, of: sends!, body, status: status)
         }

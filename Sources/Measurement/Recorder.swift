@@ -26,13 +26,12 @@ public final class Recorder {
     /// By HTTP status.
     private let statusCounts: UnsafeMutablePointer<UInt64>
     private static let statusLimit = 1000
-    /// By reason text, at most `reasonLimit` different ones; the rest count as `otherReason`.
-    public private(set) var reasons: [String: UInt64] = [:]
+    /// At most `reasonLimit` different ones; the rest count as `otherReason`.
+    public private(set) var rejections: [Rejection: UInt64] = [:]
 
-    /// Most reasons told apart: Apple names 31.
+    /// Most rejections told apart: Apple names 31 reasons.
     public static let reasonLimit = 64
     public static let otherReason = "(other)"
-    public static let noReason = "(none)"
 
     /// - Parameter causes: how many failure causes there are.
     public init(causes: Int) {
@@ -171,11 +170,13 @@ public final class Recorder {
     public func rejected(status: Int, reason: UnsafeBufferPointer<UInt8>, total time: UInt64, isMeasured: Bool) {
         tally.pointee.rejected &+= 1
         statusCounts[min(max(status, 0), Self.statusLimit - 1)] &+= 1
-        let name = reason.isEmpty ? Self.noReason : String(decoding: reason, as: UTF8.self)
-        if reasons[name] != nil || reasons.count < Self.reasonLimit {
-            reasons[name, default: 0] += 1
+        let rejection = Rejection(status: status, reason: String(decoding: reason, as: UTF8.self))
+        if let place = rejections.index(forKey: rejection) {
+            rejections.values[place] += 1
+        } else if rejections.count < Self.reasonLimit {
+            rejections[rejection] = 1
         } else {
-            reasons[Self.otherReason, default: 0] += 1
+            rejections[Rejection(status: status, reason: Self.otherReason), default: 0] += 1
         }
         if isMeasured {
             tally.pointee.measured &+= 1
@@ -206,6 +207,19 @@ public final class Recorder {
     public func retried() { tally.pointee.retried &+= 1 }
 }
 
+/// What an answer that rejects a push says.
+public struct Rejection: Hashable, Sendable {
+    /// Of HTTP.
+    public let status: Int
+    /// The `reason` of its body; empty if there is none.
+    public let reason: String
+
+    public init(status: Int, reason: String) {
+        self.status = status
+        self.reason = reason
+    }
+}
+
 /// What several workers measured, added up.
 public struct MergedMeasurements: Sendable {
     public private(set) var counts = PushCounts()
@@ -215,7 +229,7 @@ public struct MergedMeasurements: Sendable {
     /// Of the whole run.
     public private(set) var totals = TotalLatencies()
     public private(set) var statuses = [UInt64](repeating: 0, count: 1000)
-    public private(set) var reasons: [String: UInt64] = [:]
+    public private(set) var rejections: [Rejection: UInt64] = [:]
 
     public init(causes: Int) {
         failures = [UInt64](repeating: 0, count: causes)
@@ -229,7 +243,7 @@ public struct MergedMeasurements: Sendable {
         for (index, count) in recorder.failures.enumerated() { failures[index] += count }
         for (index, count) in recorder.notSent.enumerated() { notSent[index] += count }
         for (index, count) in recorder.statuses.enumerated() { statuses[index] += count }
-        for (name, count) in recorder.reasons { reasons[name, default: 0] += count }
+        for (rejection, count) in recorder.rejections { rejections[rejection, default: 0] += count }
     }
 
     /// Adds what workers handed over.

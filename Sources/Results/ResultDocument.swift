@@ -35,6 +35,8 @@ public struct ResultDocument: Codable, Sendable, Equatable {
     @KnownAtEnd package var generator = Generator()
     @KnownAtEnd public var statuses: [String: UInt64] = [:]
     @KnownAtEnd public var reasons: [String: UInt64] = [:]
+    /// `503 ServiceUnavailable`, `503 without a reason`; nil in partial results and in results of older versions.
+    @AddedLater package var rejections: [String: UInt64]?
     public var failures: [String: UInt64] = [:]
     /// Pushes that were never begun, by cause.
     public var notSent: [String: UInt64] = [:]
@@ -49,7 +51,9 @@ public struct ResultDocument: Codable, Sendable, Equatable {
     package var notes: [String] = []
 
     enum CodingKeys: String, CodingKey {
-        case schema, run, environment, scenario, pushes, throughput, statuses, reasons, failures, connections, cost
+        case schema, run, environment, scenario, pushes, throughput, statuses, reasons, rejections, failures,
+            connections,
+            cost
         case targets, series, notes, breakdown, sends, devices, echo, workers, clocks, trust, warmup, cooldown, retries,
             generator, histograms
         case latency = "latency_ns"

@@ -101,7 +101,7 @@ public struct Scenario: Sendable, Equatable, Codable {
     public var abortOnFailWindow: UInt64 = 10_000_000_000
     /// Nothing is judged for it before so long after the start.
     public var abortOnFailDelay: UInt64 = 0
-    /// Reasons of rejections that do not make the run fail.
+    /// Rejections that do not make the run fail: reasons, statuses such as `503`, and `none` for answers without a reason.
     public var expectedReasons: [String] = []
 
     // Tunings.

@@ -246,7 +246,11 @@ extension ScenarioKey {
             "abort_on_fail judges nothing before so long after the start, and no latency of that time.",
             \.abortOnFailDelay),
         ScenarioKey(
-            "expect_reasons", .list, "Reasons of rejections that are as wanted, such as BadDeviceToken,Unregistered.",
+            "expect_reasons", .list,
+            """
+            Rejections that are as wanted: reasons such as BadDeviceToken,Unregistered; statuses such as 503; none for answers \
+            without a reason.
+            """,
             example: "[BadDeviceToken, Unregistered]", write: { listed($0.expectedReasons) }
         ) { (scenario, texts) throws(SettingsError) in
             scenario.expectedReasons = words(texts)

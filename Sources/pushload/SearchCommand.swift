@@ -176,7 +176,8 @@ struct SearchCommand: AsyncParsableCommand {
                 why.append("\(Units.counted(result.pushes.notSent, "push")) not sent (\(causes))")
             }
             let rejected = result.pushes.rejected
-            if !isReached, rejected > 0, let most = result.reasons.max(by: { ($0.value, $1.key) < ($1.value, $0.key) })
+            if !isReached, rejected > 0,
+                let most = result.shownReasons.max(by: { ($0.value, $1.key) < ($1.value, $0.key) })
             {
                 let share = most.value == rejected ? "all of them" : "most of them"
                 why.append("\(Units.counted(rejected, "push")) rejected, \(share) \(most.key)")

@@ -139,6 +139,36 @@ import Testing
         #expect(!RunVerdict(result(accepted: 7, rejected: 3, reasons: reasons, expected: ["Unregistered"])).isGood)
     }
 
+    @Test(
+        "Rejections are expected by reason, by status, or as those without a reason; the others are named as readers see them"
+    )
+    func expectedStatuses() {
+        func problems(_ expected: [String]) -> [String] {
+            var result = result(accepted: 2, rejected: 8, expected: expected)
+            result.setRejections([
+                Rejection(status: 503, reason: ""): 4, Rejection(status: 502, reason: ""): 1,
+                Rejection(status: 503, reason: "ServiceUnavailable"): 2, Rejection(status: 400, reason: "Own"): 1,
+            ])
+            return RunVerdict(result).problems
+        }
+        func rejected(_ list: String, _ how: String = "") -> [String] {
+            ["pushes were rejected: \(list) (accept with --expect-reasons\(how))"]
+        }
+        let mixed = "; none is for answers without a reason"
+        #expect(
+            problems([])
+                == rejected("502 without a reason 1, 503 without a reason 4, Own 1, ServiceUnavailable 2", mixed))
+        #expect(problems(["none", "Own"]) == rejected("ServiceUnavailable 2"))
+        #expect(problems(["503"]) == rejected("502 without a reason 1, Own 1", mixed))
+        #expect(problems(["503", "Own"]) == rejected("502 without a reason 1", " none"))
+        #expect(problems(["none", "503", "400"]).isEmpty && problems(["502", "503", "Own"]).isEmpty)
+        // Of older versions nothing but reasons is known.
+        var old = result(accepted: 2, rejected: 8, reasons: ["(none)": 7, "Own": 1])
+        #expect(RunVerdict(old).problems == rejected("(none) 7, Own 1", mixed))
+        old.scenario["expected_reasons"] = .array([.string("none"), .string("Own")])
+        #expect(RunVerdict(old).isGood)
+    }
+
     @Test("A run whose ledger could not be read is not accounted for; another target has none")
     func noLedger() {
         var result = result(accepted: 10)

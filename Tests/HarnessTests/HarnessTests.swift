@@ -76,6 +76,16 @@ import Transport
         #expect(
             problem { $0.expectedReasons = ["Unregistered", "BadDevceToken"] }
                 == "expect_reasons BadDevceToken: not a reason of APNs; did you mean \"BadDeviceToken\"?")
+        #expect(problem { $0.expectedReasons = ["none", "503", "Unregistered"] } == "none")
+        #expect(
+            problem { $0.expectedReasons = ["200"] }
+                == "expect_reasons 200: not a status of a rejection; expected one such as 503")
+        // Other servers have reasons of their own.
+        #expect(
+            problem {
+                $0.target = "http://127.0.0.1:1"
+                $0.expectedReasons = ["QuotaExceeded"]
+            } == "none")
         func threshold(_ part: String, by: [String]) -> String {
             problem {
                 $0.by = by
@@ -186,7 +196,7 @@ import Transport
         #expect(endless.count == 2 && endless[0].hasPrefix("nothing says when to stop"), "\(endless)")
         let meant = problems {
             $0.arrivals = "poisson"
-            $0.expectedReasons = ["Unregisterd", "BadTopik"]
+            $0.expectedReasons = ["200", "99"]
             $0.target = "http://192.0.2.1"
             $0.warmupPushes = 10
             $0.thresholds = ["p99{stage=x} < 1s", "p50{status=200} < 1s"]

@@ -124,7 +124,8 @@ import Transport
             let text = try Data(contentsOf: URL(fileURLWithPath: run.folder + "/result.json"))
             let object = try #require(try JSONSerialization.jsonObject(with: text) as? [String: Any])
             for key in [
-                "statuses", "reasons", "connections", "cost", "generator", "breakdown", "cooldown", "retries",
+                "statuses", "reasons", "rejections", "connections", "cost", "generator", "breakdown", "cooldown",
+                "retries",
             ] { #expect(object[key] is NSNull, "\(key)") }
             let latencies = try #require(object["latency_ns"] as? [String: Any])
             #expect(

@@ -139,7 +139,9 @@ import Testing
         recorder.failed(cause: 2)
         #expect(recorder.counts.accepted == 1 && recorder.counts.rejected == 200 && recorder.counts.failed == 1)
         #expect(recorder.statuses[200] == 1 && recorder.statuses[400] == 200 && recorder.failures == [0, 0, 1])
-        #expect(recorder.reasons.count == Recorder.reasonLimit + 1 && recorder.reasons.values.reduce(0, +) == 200)
+        #expect(
+            recorder.rejections.count == Recorder.reasonLimit + 1 && recorder.rejections.values.reduce(0, +) == 200)
+        #expect(recorder.rejections[Rejection(status: 400, reason: Recorder.otherReason)] == 136)
         recorder.notSent(7, cause: 1)
         #expect(recorder.counts.taken == 8 && recorder.counts.notSent == 7 && recorder.notSent == [0, 7, 0])
         #expect(recorder.counts.failed == 1 && recorder.counts.ended == 1 + 200 + 1 + 7)

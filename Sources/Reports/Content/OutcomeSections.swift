@@ -10,7 +10,8 @@ enum OutcomeSections {
     private static func outcomes(_ result: ResultDocument) -> ReportSection {
         var blocks: [ReportBlock] = []
         for (name, counts, isCause) in [
-            ("status", result.statuses, false), ("reason", result.reasons, false), ("failure", result.failures, true),
+            ("status", result.statuses, false), ("reason", result.shownReasons, false),
+            ("failure", result.failures, true),
             ("not sent", result.notSent, true),
         ] where !counts.isEmpty {
             var table = ReportTable([name, "pushes", "share of planned"] + (isCause ? ["meaning"] : []))

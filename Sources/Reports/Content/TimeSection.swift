@@ -63,7 +63,7 @@ enum TimeSection {
     /// Why, most first; nil when every push was accepted.
     private static func causes(_ result: ResultDocument) -> BarChart? {
         let most = 8
-        let groups = [("rejected", result.reasons), ("failed", result.failures), ("not sent", result.notSent)]
+        let groups = [("rejected", result.shownReasons), ("failed", result.failures), ("not sent", result.notSent)]
         let all = groups.enumerated().flatMap { index, group in
             group.1.map { (name: "\(group.0): \($0.key)", count: $0.value, colour: index + 1) }
         }.sorted { ($1.count, $0.name) < ($0.count, $1.name) }

@@ -122,7 +122,7 @@ package enum TerminalReport {
     private static func outcomes(_ result: ResultDocument, _ picture: TextPicture) -> [String] {
         let planned = result.pushes.planned
         return [
-            ("statuses", result.statuses, planned), ("reasons", result.reasons, planned),
+            ("statuses", result.statuses, planned), ("reasons", result.shownReasons, planned),
             ("failures", result.failures, planned), ("not sent", result.notSent, planned),
             ("connections ended", result.connections.ends, nil),
         ].flatMap { (name: String, counts: [String: UInt64], whole: UInt64?) in
