@@ -58,7 +58,7 @@ package enum SummaryReport {
             lines += Self.workers(workers, picture.width) + [""]
         }
         lines += counts("statuses", result.statuses)
-        lines += counts("reasons", result.reasons)
+        lines += counts("reasons", result.shownReasons)
         lines += causes("failures", result.failures) + causes("not sent", result.notSent, areUnsent: true)
         if pushes.retried > 0 {
             lines.append(
@@ -75,7 +75,7 @@ package enum SummaryReport {
         }
         lines += targets(result.targets ?? [], picture.width)
         lines.append(connectionsLine(result))
-        lines += counts("connections ended", result.connections.ends)
+        if !isUnreached(result.connections) { lines += causes("connections ended", result.connections.ends) }
         if let words = result.connections.noConnection?.words { lines.append("\(words), while pushes were due") }
         if hasSent { lines += costLines(result) }
         for reason in result.generator.reasons { lines.append("the generator was a limit: \(reason)") }
@@ -235,17 +235,15 @@ package enum SummaryReport {
     /// `failures: push_timeout 3 (no answer within --timeout)`.
     private static func causes(_ title: String, _ counts: [String: UInt64], areUnsent: Bool = false) -> [String] {
         guard !counts.isEmpty else { return [] }
-        let list = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { cause, count in
-            let words = CauseWords.of(cause, isUnsent: areUnsent)
-            return "\(cause) \(Units.grouped(count))\(words.isEmpty ? "" : " (\(words))")"
+        let list = most(counts).map { cause, count in
+            CauseWords.counted(cause, count, isUnsent: areUnsent)
         }
         return ["\(title): \(list.joined(separator: ", "))"]
     }
 
     private static func counts(_ title: String, _ counts: [String: UInt64]) -> [String] {
         guard !counts.isEmpty else { return [] }
-        let list = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-            .map { "\($0.key) \(Units.grouped($0.value))" }
+        let list = most(counts).map { "\($0.key) \(Units.grouped($0.value))" }
         return ["\(title): \(list.joined(separator: ", "))"]
     }
 
@@ -261,6 +259,15 @@ package enum SummaryReport {
             + (left > 0 ? ["  and \(Units.counted(UInt64(left), "target")) more (targets in the result)"] : []) + [""]
     }
 
+    /// No attempt led to a connection.
+    private static func isUnreached(_ connections: ResultDocument.Connections) -> Bool {
+        connections.opened == 0 && !connections.ends.isEmpty
+    }
+
+    private static func most(_ counts: [String: UInt64]) -> [(key: String, value: UInt64)] {
+        counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+    }
+
     private static func connectionsLine(_ result: ResultDocument) -> String {
         let connections = result.connections
         var text = "connections: \(connections.opened) opened"
@@ -270,7 +277,13 @@ package enum SummaryReport {
         }
         if connections.goAways > 0 { text += ", \(connections.goAways) told to go away" }
         if connections.reconnects > 0 { text += ", \(Units.counted(connections.reconnects, "reconnect"))" }
-        return text + " (\(result.security))"
+        guard isUnreached(connections) else { return text + " (\(result.security))" }
+        // No TLS was agreed on; why not is what counts.
+        let why = most(connections.ends).map { cause, count in
+            let words = CauseWords.of(cause)
+            return (words.isEmpty ? cause : words) + (connections.ends.count > 1 ? " \(Units.grouped(count))" : "")
+        }
+        return "\(text): \(why.joined(separator: ", "))"
     }
 
     /// What was not measured is left out.

@@ -1,16 +1,17 @@
+import Settings
+
 /// What the causes of failed and unsent pushes mean, for people who meet the names for the first time.
 enum CauseWords {
     private static let words = [
-        "connection_refused": "no connection was to be had: refused",
-        "connect_failed": "no connection was to be had",
-        "connect_timeout": "no connection was to be had in time",
-        "tls_failed": "no connection was to be had: the TLS handshake failed",
-        "certificate_untrusted": "no connection was to be had: the server's certificate is not trusted",
-        "not_http2":
-            "no connection was to be had: the server speaks no HTTP/2, or not with (or without) TLS as the target says",
-        "address_refused": "no connection was made: the target's name leads to addresses that may not be sent to",
+        "connection_refused": "connection refused",
+        "connect_failed": "no connection could be made",
+        "connect_timeout": "no connection could be made within --connect-timeout",
+        "tls_failed": "the TLS handshake failed",
+        "certificate_untrusted": "the server's certificate is not trusted, or does not name the target's host",
+        "not_http2": "the server speaks no HTTP/2, or http:// and https:// are mixed up",
+        "address_refused": "the target's name leads to addresses that may not be sent to",
         "connection_closed": "the server closed the connection",
-        "connection_reset": "the connection was reset",
+        "connection_reset": "connection reset",
         "peer_vanished": "the server stopped answering, pings too",
         "protocol_violation": "the server broke HTTP/2",
         "push_timeout": "no answer within --timeout",
@@ -26,6 +27,13 @@ enum CauseWords {
 
     /// Of causes that mean something else for pushes that were never begun.
     private static let unsentWords = ["worker_lost": "its worker was lost before it was sent"]
+
+    /// `connection_refused 3`; `push_timeout 3 (no answer within --timeout)` where the words say more than the name.
+    static func counted(_ cause: String, _ count: UInt64, isUnsent: Bool = false) -> String {
+        let words = of(cause, isUnsent: isUnsent)
+        let isSaid = words.isEmpty || words == cause.replacing("_", with: " ")
+        return "\(cause) \(Units.grouped(count))" + (isSaid ? "" : " (\(words))")
+    }
 
     /// Empty for a cause without words.
     ///
