@@ -309,7 +309,7 @@ package struct RunInputs: Sendable {
     /// Other servers have reasons of their own; the bundled mock has those of APNs.
     private static func problem(ofExpected name: String, _ scenario: Scenario) -> String? {
         if let status = Int(name) {
-            return (100...599).contains(status) && status != 200
+            return (100...599).contains(status) && status != 200 && name.count == 3
                 ? nil : "not a status of a rejection; expected one such as 503"
         }
         if scenario.target != nil || name == ResultDocument.expectedNoReason || Reason.allNames.contains(name) {

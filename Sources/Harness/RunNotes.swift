@@ -88,15 +88,14 @@ struct RunNotes {
         outcome.streamFault.isEmpty ? nil : "first broken stream: \(outcome.streamFault)"
     }
 
-    /// What a target of one's own may say, and may not be meant.
+    /// Expected reasons that no answer had and that are nearly one of APNs'.
     private var misspelt: [String] {
-        guard inputs.scenario.target != nil else { return [] }
-        return inputs.scenario.expectedReasons.filter {
-            $0 != ResultDocument.expectedNoReason && Int($0) == nil && !Reason.allNames.contains($0)
-                && outcome.measurements.rejections.keys.map(\.reason).contains($0) == false
-        }.map {
-            "expect_reasons \($0): no answer had this reason, and APNs has none of this name"
-                + NearestName.hint($0, among: Reason.allNames)
+        let seen = outcome.measurements.rejections.keys.map(\.reason)
+        return inputs.scenario.expectedReasons.compactMap { name in
+            guard !Reason.allNames.contains(name), !seen.contains(name),
+                let near = NearestName.of(name, among: Reason.allNames)
+            else { return nil }
+            return "expect_reasons \(name): no answer had this reason; did you mean \"\(near)\"?"
         }
     }
 

@@ -390,7 +390,7 @@ final class WorkerDriver: PushDriver {
         // An answer's time is that of its read, and may be before an end that has been told.
         lastEnd = max(lastEnd, time)
         let reason: UnsafeBufferPointer<UInt8>? = if case .rejected = outcome { ReasonText.find(in: body) } else { nil }
-        if reason == nil, unexplained == nil, case .rejected(let status) = outcome {
+        if case .rejected(let status) = outcome, reason == nil, unexplained == nil {
             unexplained = UnexplainedAnswer(status: status, body: body)
         }
         if keepsFeedback, case .rejected(let status) = outcome, status == 410 || status == 400 {

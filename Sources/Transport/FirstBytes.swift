@@ -18,7 +18,7 @@ struct FirstBytes {
     private var isOver = false
     private static let most = 1024
     private static let longestLine = 80
-    /// No session lets a server send larger frames before it has acknowledged our SETTINGS.
+    /// The largest payload of a frame that the session takes, bytes.
     private let maxFrame: Int
     /// The connection is without TLS.
     private let isPlain: Bool

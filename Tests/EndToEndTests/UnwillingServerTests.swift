@@ -246,17 +246,15 @@ private final class UnwillingServer: Sendable {
                 Self.someStreams, answer: answer, arguments + ["--expect-reasons", expected])
             #expect(status == 0, "\(expected): \(error)")
         }
-        for expected in ["502", "OfAnotherServer"] {
+        for expected in ["502", "OfAnotherServer", "Unregisterd"] {
             let (result, status, error) = try run(
                 Self.someStreams, answer: answer, arguments + ["--expect-reasons", expected])
             #expect(status == 1, "\(expected): \(error)")
-            let doubts = result.notes.filter { $0.hasPrefix("expect_reasons ") }
             #expect(
-                doubts
-                    == (expected == "502"
-                        ? []
-                        : ["expect_reasons OfAnotherServer: no answer had this reason, and APNs has none of this name"])
-            )
+                result.notes.filter { $0.hasPrefix("expect_reasons ") }
+                    == (expected == "Unregisterd"
+                        ? ["expect_reasons Unregisterd: no answer had this reason; did you mean \"Unregistered\"?"]
+                        : []))
         }
     }
 

@@ -77,9 +77,11 @@ import Transport
             problem { $0.expectedReasons = ["Unregistered", "BadDevceToken"] }
                 == "expect_reasons BadDevceToken: not a reason of APNs; did you mean \"BadDeviceToken\"?")
         #expect(problem { $0.expectedReasons = ["none", "503", "Unregistered"] } == "none")
-        #expect(
-            problem { $0.expectedReasons = ["200"] }
-                == "expect_reasons 200: not a status of a rejection; expected one such as 503")
+        for status in ["200", "99", "+503", "0503"] {
+            #expect(
+                problem { $0.expectedReasons = [status] }
+                    == "expect_reasons \(status): not a status of a rejection; expected one such as 503")
+        }
         // Other servers have reasons of their own.
         #expect(
             problem {
