@@ -20,7 +20,7 @@ package struct AllowedTargets: Sendable {
     /// A host a line; what follows # is a comment.
     private static func listed(_ file: String) -> [String] {
         guard let data = FileManager.default.contents(atPath: file) else { return [] }
-        return String(decoding: data, as: UTF8.self).split(separator: "\n").compactMap { line in
+        return String(decoding: data, as: UTF8.self).split(whereSeparator: \.isNewline).compactMap { line in
             let host = (line.split(separator: "#", omittingEmptySubsequences: false).first ?? "")
                 .trimmingCharacters(in: .whitespaces)
             return host.isEmpty ? nil : host

@@ -198,9 +198,14 @@ import Testing
         #expect(abs(mean(normal) - 20) < 0.1 && abs(deviation - 5) < 0.1)
         let logNormal = try samples("lognormal 20ms 0.5")
         #expect(abs(logNormal[25_000] - 20) < 0.5 && abs(logNormal[42_067] - 20 * 1.6487) < 0.7)
-        let recorded = try RecordedLatencies.parse(
-            "       Value     Percentile TotalCount 1/(1-Percentile)\n\n 1.0 0.5 5 2.00\n 4.0 0.9 9 10.00\n 9.0 1.0 10 inf\n#[Mean = 2]\n",
-            file: "f")
+        let percentiles =
+            "       Value     Percentile TotalCount 1/(1-Percentile)\n\n 1.0 0.5 5 2.00\n 4.0 0.9 9 10.00\n 9.0 1.0 10 inf\n#[Mean = 2]\n"
+        let recorded = try RecordedLatencies.parse(percentiles, file: "f")
+        // Of another system.
+        #expect(try RecordedLatencies.parse(percentiles.replacing("\n", with: "\r\n"), file: "f") == recorded)
+        #expect(throws: SettingsError("f:3: percentiles and values must not fall")) {
+            try RecordedLatencies.parse("2 0.5 1\r\n3 0.6 2\r\n1 1.0 3\r\n", file: "f")
+        }
         var random = SeededRandom(seed: 4)
         let values = (0..<10_000).map { _ in recorded.value(at: random.unit()) }
         #expect(Set(values) == [1_000_000, 4_000_000, 9_000_000])
@@ -213,6 +218,7 @@ import Testing
             HistogramLog.header(startTime: 0)
             + HistogramLog.line(.init(start: 0, length: 1, tag: "total", histogram: histogram))
         let logged = try RecordedLatencies.parseLog(log, file: "f")
+        #expect(try RecordedLatencies.parseLog(log.replacing("\n", with: "\r\n"), file: "f") == logged)
         #expect(
             abs(Double(logged.value(at: 0.5)) / 1e6 - 1) < 0.001
                 && abs(Double(logged.value(at: 0.95)) / 5e7 - 1) < 0.001)

@@ -24,7 +24,7 @@ public struct RecordedLatencies: Sendable, Equatable {
     static func parse(_ text: String, file: String) throws(SettingsError) -> RecordedLatencies {
         var steps: [Step] = []
         var unit = 1e6
-        for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        for (number, line) in Self.lines(text) {
             let words = line.split(whereSeparator: { $0 == " " || $0 == "\t" || $0 == "," })
             if line.hasPrefix("#"), line.contains("unit: ns") { unit = 1 }
             if line.hasPrefix("#"), line.contains("unit: us") { unit = 1e3 }
@@ -49,7 +49,7 @@ public struct RecordedLatencies: Sendable, Equatable {
     /// All intervals of a log together; its values are nanoseconds.
     static func parseLog(_ text: String, file: String) throws(SettingsError) -> RecordedLatencies {
         var all = LatencyHistogram()
-        for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        for (number, line) in Self.lines(text) {
             guard let encoded = line.split(separator: ",").last, encoded.hasPrefix("HISTF") else { continue }
             do throws(HistogramCodec.Failure) { all.add(try HistogramCodec.decodeFromLog(String(encoded))) } catch {
                 throw SettingsError("\(file):\(number + 1): \(error)")
@@ -63,6 +63,11 @@ public struct RecordedLatencies: Sendable, Equatable {
             steps.append(Step(share: Double(before) / Double(all.count), nanoseconds: counter.value))
         }
         return RecordedLatencies(steps: steps)
+    }
+
+    /// From 0; the end of a line may be one character, \r\n.
+    private static func lines(_ text: String) -> some Sequence<(offset: Int, element: Substring)> {
+        text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated()
     }
 
     private init(steps: [Step]) { self.steps = steps }
