@@ -191,7 +191,7 @@ let package = Package(
             exclude: ["Python"],
             swiftSettings: strict),
         .testTarget(name: "PlainHTTPTests", dependencies: ["PlainHTTP", "Networking"], swiftSettings: strict),
-        .testTarget(name: "SigningTests", dependencies: ["Signing"], swiftSettings: strict),
+        .testTarget(name: "SigningTests", dependencies: ["Signing", "Settings"], swiftSettings: strict),
         .testTarget(
             name: "NetworkingTests", dependencies: ["Networking", "Signing", "COpenSSL", "TestSupport"],
             swiftSettings: strict),

@@ -175,9 +175,11 @@ public struct Credentials: Sendable {
         }
     }
 
-    /// The bytes of a key, a certificate or a small JSON file, or one line saying why not.
+    /// The bytes of a key, a certificate or a small JSON file, or one line saying why not. PEM comes as `PEMText.mended` has it.
     public static func read(_ path: String) throws(SigningError) -> [UInt8] {
-        do throws(SettingsError) { return Array(try FileContents.bytes(path, limit: 1 << 20)) } catch {
+        do throws(SettingsError) {
+            return PEMText.mended(Array(try FileContents.bytes(path, limit: 1 << 20)))
+        } catch {
             throw SigningError(error.description)
         }
     }

@@ -1,4 +1,5 @@
 import COpenSSL
+import Settings
 
 /// An ES256 key (ECDSA on P-256); owns the `EVP_PKEY`. Safe to share: it is not changed after init, and every signature
 /// uses a context of its own.
@@ -21,6 +22,7 @@ public final class ProviderKey: @unchecked Sendable {
     ///
     /// - Parameter origin: the file's name, for error messages.
     public convenience init(pem: [UInt8], origin: String) throws(SigningError) {
+        let pem = PEMText.mended(pem)
         let text = String(decoding: pem, as: UTF8.self)
         guard !pem.isEmpty else { throw SigningError("\(origin): the file is empty; expected a PKCS#8 PEM key (.p8)") }
         if text.contains("BEGIN ENCRYPTED PRIVATE KEY") || text.contains("Proc-Type: 4,ENCRYPTED") {
@@ -58,7 +60,7 @@ public final class ProviderKey: @unchecked Sendable {
 
     /// Reads a public key (`-----BEGIN PUBLIC KEY-----`), enough to verify with.
     public static func publicKey(pem: [UInt8], origin: String) throws(SigningError) -> ProviderKey {
-        let read = pem.withUnsafeBytes { bytes -> OpaquePointer? in
+        let read = PEMText.mended(pem).withUnsafeBytes { bytes -> OpaquePointer? in
             guard let bio = BIO_new_mem_buf(bytes.baseAddress, Int32(bytes.count)) else { return nil }
             defer { BIO_free(bio) }
             return PEM_read_bio_PUBKEY(bio, nil, nil, nil)

@@ -1,4 +1,5 @@
 import Foundation
+import Settings
 import Testing
 
 @testable import Signing
@@ -84,6 +85,36 @@ final class TemporaryFolder {
         #expect(
             error(String(decoding: publicKey, as: UTF8.self))
                 == "k.p8: this is a public key; expected the private key (.p8)")
+    }
+
+    @Test(
+        "A key and a certificate whose line ends were lost on the way are read like whole ones",
+        arguments: [false, true])
+    func mended(isCertificate: Bool) throws {
+        let authority = try CertificateAuthority()
+        let good = String(
+            decoding: isCertificate ? authority.certificatePEM() : try ProviderKey.ephemeral().privateKeyPEM(),
+            as: UTF8.self)
+        let lines = good.split(separator: "\n")
+        let forms = [
+            // One line, as shells and forms make it; with \n written out, in quotes too; indented, as YAML has it; without any end.
+            lines.joined(separator: " "), lines.joined(separator: #"\n"#), "\"\(lines.joined(separator: #"\n"#))\\n\"",
+            lines.map { "    \($0)\n" }.joined(), "key: |\n" + lines.map { "  \($0)  \n" }.joined(), lines.joined(),
+            lines.joined(separator: #"\r\n"#), lines.joined(separator: "\r"),
+        ]
+        for form in forms { #expect(PEMText.mended(Array(form.utf8)) == Array(good.utf8), "\(form)") }
+        // As it is where nothing is wrong: with line ends of either kind, text around it, or none of it.
+        for form in [good, lines.joined(separator: "\r\n") + "\r\n", "subject=x\n\(good)\(good)", "hello", "{}\n"] {
+            #expect(PEMText.mended(Array(form.utf8)) == Array(form.utf8), "\(form)")
+        }
+        let two = PEMText.mended(Array((lines + lines).joined(separator: " ").utf8))
+        #expect(String(decoding: two, as: UTF8.self) == good + good)
+        guard !isCertificate else { return }
+        for form in forms { #expect(error(form) == "accepted", "\(form)") }
+        let publicKey = String(decoding: try ProviderKey.ephemeral().publicKeyPEM(), as: UTF8.self)
+        _ = try ProviderKey.publicKey(pem: Array(publicKey.replacing("\n", with: #"\n"#).utf8), origin: "k.pem")
+        // What is wrong besides is said as before.
+        #expect(error(good.replacing("\n", with: " ").replacing("M", with: "")).hasPrefix("k.p8: the key is damaged"))
     }
 
     @Test("Certificates verify with openssl, for localhost and 127.0.0.1 only, and clients carry their topic")
