@@ -65,6 +65,12 @@ public enum ArrivalTrace {
                     + "due_us or due_ns")
         }
         do throws(Units.ParseError) { return try Units.duration(isBare ? text + unit : text) } catch {
+            if error.isTooLarge {
+                let name = ["s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"][unit]
+                throw SettingsError(
+                    "\"\(text)\" is too large: expected \(name ?? "the time") since the start, less than 31 years; of times since 1970 "
+                        + "subtract the first")
+            }
             let columns = header == nil && text.contains(",") ? "; columns take a header, such as due_s" : ""
             throw SettingsError(error.description + columns)
         }

@@ -3,6 +3,8 @@ public enum Units {
     /// What is wrong with a text, and what would be right.
     public struct ParseError: Error, CustomStringConvertible, Sendable, Equatable {
         public let description: String
+        /// It is of the right form, and too large.
+        package var isTooLarge = false
     }
 
     // MARK: Reading
@@ -73,7 +75,9 @@ public enum Units {
             }
             total += value * factor
         }
-        guard total < 1e18 else { throw wrong }
+        guard total < 1e18 else {
+            throw ParseError(description: "\"\(text)\" is too large; expected less than 277777h", isTooLarge: true)
+        }
         return UInt64(total.rounded())
     }
 

@@ -162,6 +162,20 @@ import Testing
         #expect(abs(late.reduce(0, +) / 5000 - 0.25) < 0.01)
     }
 
+    @Test("Times since 1970 in a trace are said to be too large, with the unit that was meant")
+    func epoch() {
+        func said(_ text: String) -> String {
+            do throws(SettingsError) {
+                return "\(try ArrivalTrace.parse(text, file: "f"))"
+            } catch { return error.description }
+        }
+        let rest = "since the start, less than 31 years; of times since 1970 subtract the first"
+        #expect(said("due_s\n1764400000\n") == "f:2: \"1764400000\" is too large: expected seconds \(rest)")
+        #expect(said("due_ms\n1764400000123\n") == "f:2: \"1764400000123\" is too large: expected milliseconds \(rest)")
+        #expect(said("1764400000.5s\n") == "f:1: \"1764400000.5s\" is too large: expected the time \(rest)")
+        #expect(said("due_s\n999999999\n") == "[0]" && said("due_s\nx\n").contains("is not a duration"))
+    }
+
     @Test("A recorded trace is replayed from its first time on, and cut by pushes and duration")
     func replay() throws {
         let times = try ArrivalTrace.parse("due_s,what\n10.5,a\n10,b\n# comment\n\n12s,c\n10500ms,d\n", file: "f")
