@@ -11,12 +11,26 @@ package struct RunFile: Codable, Sendable, Equatable {
     package var created: Double
     /// As a result has them.
     package var scenario: [String: JSONValue]
+    /// A worker that has written nothing for so long is lost, seconds, as the one that made this file was told; nil: as `usualPatience`.
+    package var lostAfter: Double?
 
-    package init(id: String, workers: Int, created: Double, scenario: [String: JSONValue]) {
+    enum CodingKeys: String, CodingKey {
+        case id, workers, created, scenario
+        case lostAfter = "lost_after_seconds"
+    }
+
+    /// Where `--lost-after` says nothing else, seconds.
+    package static let usualPatience = 30.0
+    var patience: Double { lostAfter.map { max(0, $0) } ?? Self.usualPatience }
+
+    package init(
+        id: String, workers: Int, created: Double, scenario: [String: JSONValue], lostAfter: Double? = nil
+    ) {
         self.id = id
         self.workers = workers
         self.created = created
         self.scenario = scenario
+        self.lostAfter = lostAfter
     }
 }
 

@@ -20,9 +20,6 @@ package enum WorkerFolder {
         return (run.workers - min(run.workers, Set(start.without).count), run.workers)
     }
 
-    /// A worker that wrote so lately may go on, seconds.
-    private static let quiet = 30.0
-
     /// What all workers brought home, as one result; those whose result never became final are lost.
     ///
     /// - Throws: one line where the run goes on, or a worker's result cannot be read.
@@ -35,16 +32,20 @@ package enum WorkerFolder {
         var whole = try WholeRun(folder)
         _ = try whole.look()
         let lost = whole.awaited
-        if !lost.isEmpty {
+        // Who ended the run waited for those that it names; one that comes back after that takes the file away first.
+        let end: EndFile? = folder.read(RendezvousFolder.end)
+        let awaited = lost.filter { end?.lost.contains($0) != true }
+        if !awaited.isEmpty {
             var watch = FolderWatch(path)
             let workers = watch.look(now: 0).workers
-            let alive = lost.compactMap { $0 < workers.count ? workers[$0] : nil }.first {
-                $0.status != nil && $0.status?.state != .done && $0.silence < quiet
+            let alive = awaited.compactMap { $0 < workers.count ? workers[$0] : nil }.first {
+                $0.status != nil && $0.status?.state != .done && $0.silence < whole.run.patience
             }
             if let alive {
                 throw HarnessError(
                     "\(path): worker \(alive.index) wrote \(Units.fixed(alive.silence, places: 0)) s ago, so that the run may go on: "
-                        + "merge it when it has ended (pushload watch \(path))")
+                        + "merge it when it has ended (pushload watch \(path)), or when nothing was written for "
+                        + "\(Units.duration(nanoseconds: whole.run.patience * 1e9)) (--lost-after)")
             }
         }
         return try whole.document(lost: lost)

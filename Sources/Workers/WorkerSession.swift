@@ -60,7 +60,7 @@ package final class WorkerSession: Sendable {
         self.options = options
         folder = RendezvousFolder(path)
         try folder.make()
-        let run = try await Self.join(folder, rank, settings)
+        let run = try await Self.join(folder, rank, settings, lostAfter: options.lostAfter)
         shard = ShardFolder(folder: folder, index: rank.index)
         shardPath = folder.place(shard.name)
         try folder.make(shard.name)
@@ -115,7 +115,7 @@ package final class WorkerSession: Sendable {
     ]
 
     private static func join(
-        _ folder: RendezvousFolder, _ rank: WorkerRank, _ settings: [String: JSONValue]
+        _ folder: RendezvousFolder, _ rank: WorkerRank, _ settings: [String: JSONValue], lostAfter: UInt64
     ) async throws(HarnessError) -> RunFile {
         let names = folder.names()
         if !names.contains(RendezvousFolder.run) {
@@ -125,7 +125,7 @@ package final class WorkerSession: Sendable {
             }
             let new = RunFile(
                 id: RunPlace.Common.newID, workers: rank.workers,
-                created: WorkerClock.now(), scenario: settings)
+                created: WorkerClock.now(), scenario: settings, lostAfter: Double(lostAfter) / 1e9)
             _ = try folder.writeOnce(new, to: RendezvousFolder.run)
         }
         guard let run = await read(folder) else {

@@ -102,6 +102,39 @@ import Testing
     }
 
     @Test(
+        "A run that ended without a killed worker is merged at once; one whose workers were all killed after its own --lost-after"
+    )
+    func mergedAfterKill() throws {
+        let ended = try WorkerGroup(
+            2, ["--rate", "500", "--pushes", "2000", "--connections", "2", "--lost-after", "1s"])
+        let workers = try ended.startAll()
+        try ended.waitForLoad([0, 1])
+        try WorkerGroup.kill(workers[1])
+        try WorkerGroup.ends([workers[0]], status: 1)
+        let output = ended.output.path + "/merged.json"
+        let merged = try Programs.run("pushload", ["merge", ended.run.folder, "--output", output])
+        #expect(merged.status == 1 && merged.output.contains("worker_lost"), "\(merged)")
+        #expect(try ResultFile.read(output).workers?.map { $0.state == .lost } == [false, true])
+
+        // Nobody ends it.
+        let left = try WorkerGroup(
+            2, ["--rate", "500", "--pushes", "60000", "--connections", "2", "--lost-after", "6s"])
+        let gone = try left.startAll()
+        try left.waitForLoad([0, 1])
+        for worker in gone { try WorkerGroup.kill(worker) }
+        let early = try Programs.run("pushload", ["merge", left.run.folder, "--output", output])
+        #expect(early.status == 64 && early.error.contains("nothing was written for 6.00 s (--lost-after)"), "\(early)")
+        // As if these had passed; 30 s would be the default.
+        for index in 0..<2 {
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSinceNow: -15)], ofItemAtPath: left.path(index, "status.json"))
+        }
+        let late = try Programs.run("pushload", ["merge", left.run.folder, "--output", output])
+        #expect(late.status == 1, "\(late)")
+        #expect(try ResultFile.read(output).workers?.map { $0.state == .lost } == [true, true])
+    }
+
+    @Test(
         "Workers killed when their pushes have ended, one before it said that its result is whole, end the run when they are back"
     )
     func killedAtTheEnd() throws {

@@ -43,7 +43,7 @@ struct FolderWatch {
                 if let problem { unreadable.append(problem) }
             }
             worker.isLost =
-                lost?.contains(index) ?? (worker.isSilent && worker.silence > Self.lostAfter)
+                lost?.contains(index) ?? (worker.isSilent && worker.silence > run.patience)
             return worker
         }
         noteResult(names, &watched)
@@ -54,8 +54,6 @@ struct FolderWatch {
         return watched
     }
 
-    /// What workers take for lost where --lost-after says nothing else, seconds.
-    private static let lostAfter = 30.0
     /// The most that a result has, bytes.
     private static let mostOfResult = 256 << 20
 
