@@ -9,11 +9,13 @@ import Synchronization
 ///   `fewest` pushes within it are not judged; those without an answer count as longer than all answers, and so does one that
 ///   is open when it was due longer ago than an upper limit allows (`OpenPushes`), but for the mean, which one push says little
 ///   of: that is crossed when what is known of it is over the limit.
+/// - Rates with a lower limit, over the same window, once it is whole; after a third of it, where they are less than half of what
+///   they are to be (`RecentRates`). With a schedule only as far as it asked for that rate within the window.
 /// - `failed` and `rejected` with an upper limit, over the whole run, at once: these counts only grow. A share is one of the
 ///   pushes planned.
 ///
-/// Everything else (other stages, parts, rates, memory) is known at the end only. Nothing is judged before `delay`; latencies
-/// of that time do not enter, counts do.
+/// Everything else (other stages, parts, memory) is known at the end only. Nothing is judged before `delay`; latencies and
+/// rates of that time do not enter, counts do.
 package final class LiveThresholds: Sendable {
     /// Fewer pushes say too little about a percentile.
     static let fewest: UInt64 = 1000
@@ -23,9 +25,15 @@ package final class LiveThresholds: Sendable {
     private let delay: UInt64
     /// One of the thresholds is on total latency.
     private let isLatencyJudged: Bool
+    /// One of them is on a rate.
+    private let isRateJudged: Bool
+    private let isOpenLoop: Bool
+    /// The run has no other workers: their rates are not known here, and a limit is on the sum.
+    private let isAlone: Bool
     private struct State {
         var latencies: LatencyWindow?
         var open: OpenPushes?
+        var rates: RecentRates?
     }
 
     private let state: Mutex<State>
@@ -33,10 +41,19 @@ package final class LiveThresholds: Sendable {
     /// - Parameters:
     ///   - window: how far back latencies are judged, nanoseconds.
     ///   - delay: nothing is judged before so long after the start, nanoseconds.
-    package init(_ thresholds: [Threshold], window: UInt64, delay: UInt64) {
+    ///   - isOpenLoop: a schedule says when pushes are due.
+    ///   - workers: of the run, each of which judges its own pushes; a rate of several is judged only as a share of its target.
+    package init(
+        _ thresholds: [Threshold], window: UInt64, delay: UInt64, isOpenLoop: Bool = true, workers: Int = 1
+    ) {
         self.thresholds = thresholds
         self.window = window
         self.delay = delay
+        self.isOpenLoop = isOpenLoop
+        isAlone = workers == 1
+        isRateJudged = thresholds.contains { threshold in
+            if case .rate = threshold.metric { threshold.isJudgedEarly } else { false }
+        }
         isLatencyJudged = thresholds.contains {
             if case .latency("total", _, nil) = $0.metric { true } else { false }
         }
@@ -60,6 +77,7 @@ package final class LiveThresholds: Sendable {
     ) -> String? {
         guard elapsed >= delay else { return nil }
         let latest = isLatencyJudged ? advance(to: elapsed, total, due: due) : nil
+        let rates = isRateJudged ? advanceRates(to: elapsed, counts, due: due) : nil
         for threshold in thresholds {
             switch threshold.metric {
             case .latency("total", let statistic, nil):
@@ -93,10 +111,34 @@ package final class LiveThresholds: Sendable {
                 if Double(count) > limit || (threshold.comparison == .below && Double(count) >= limit && count > 0) {
                     return "\(threshold.text) was crossed: \(Units.grouped(count)) so far"
                 }
+            case .rate(let rate, let ofTarget) where threshold.isJudgedEarly && (ofTarget || isAlone):
+                guard let rates, let value = rates.missed(rate, threshold.limit, ofTarget: ofTarget, isOpenLoop) else {
+                    continue
+                }
+                return "\(threshold.text) was crossed: "
+                    + (ofTarget ? "\(Units.fixed(value, places: 4)) * target" : Units.perSecond(value))
+                    + " over the last \(Units.duration(nanoseconds: Double(rates.length)))"
             default: continue
             }
         }
         return nil
+    }
+
+    private func advanceRates(to elapsed: UInt64, _ counts: PushCounts, due: UInt64) -> RecentRates? {
+        state.withLock { state in
+            // Before anything is due that is measured: a warm-up.
+            guard due > 0 else {
+                state.rates = nil
+                return nil
+            }
+            let look = RecentRates.Look(
+                time: elapsed, due: due, answered: counts.accepted + counts.rejected, accepted: counts.accepted,
+                sent: counts.sent)
+            var rates = state.rates ?? RecentRates(window: window, look)
+            rates.add(look)
+            state.rates = rates
+            return rates
+        }
     }
 
     private func advance(

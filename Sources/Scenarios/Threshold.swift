@@ -164,6 +164,25 @@ public struct Threshold: Sendable, Equatable {
         return parts.map { $0.trimmingCharacters(in: .whitespaces) }
     }
 
+    /// It can be seen to be crossed before the run is over; see `abort_on_fail`.
+    package var isJudgedEarly: Bool {
+        switch metric {
+        case .latency, .rate: isJudgedInWindow
+        case .count(let name, _):
+            ["failed", "rejected"].contains(name) && [.below, .atMost, .equal].contains(comparison)
+        case .memory, .cpu, .echo: false
+        }
+    }
+
+    /// Likewise, by what the last seconds of the run were like.
+    package var isJudgedInWindow: Bool {
+        switch metric {
+        case .latency(let stage, _, let part): stage == "total" && part == nil
+        case .rate(let rate, _): rate != .offered && [.above, .atLeast].contains(comparison)
+        case .count, .memory, .cpu, .echo: false
+        }
+    }
+
     /// The more a server has to do, the sooner it holds: a figure that load makes larger is to be large.
     public var isHelpedByLoad: Bool {
         guard [.above, .atLeast].contains(comparison) else { return false }

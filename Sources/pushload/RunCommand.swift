@@ -71,6 +71,7 @@ struct RunCommand: AsyncParsableCommand, RunFlags {
     func run() async throws {
         guard !(live && quiet) else { throw HarnessError("--live and --quiet: give one of them") }
         let scenario = try source.scenario(settings)
+        try source.refuseIdle(scenario, settings)
         if let report { try FileName.check(report, "--report", ReportFormat.allCases.flatMap(\.endings)) }
         if let rank = try workers.rank() {
             if let output {
@@ -136,7 +137,8 @@ struct RunCommand: AsyncParsableCommand, RunFlags {
     func judge(_ scenario: Scenario, workers: Int = 1) -> LiveJudge? {
         guard scenario.abortOnFail else { return nil }
         let live = LiveThresholds(
-            scenario.parsedThresholds, window: scenario.abortOnFailWindow, delay: scenario.abortOnFailDelay)
+            scenario.parsedThresholds, window: scenario.abortOnFailWindow, delay: scenario.abortOnFailDelay,
+            isOpenLoop: scenario.isOpenLoop, workers: workers)
         if !quiet, let warning = live.warning(rate: scenario.rate.map { $0 / Double(workers) }) {
             Console.error(warning)
         }

@@ -190,6 +190,84 @@ private struct WatchedRun {
         #expect(try verdict("accepted >= 99% && rate > 1k && failed > 5", failed: 1, planned: 1000) == nil)
     }
 
+    /// A run of some seconds in which so many pushes come due and are answered each; when it is ended, and why.
+    private func rates(
+        _ threshold: String, window: UInt64 = 10, delay: UInt64 = 0, isOpenLoop: Bool = true, workers: Int = 1,
+        seconds: Int = 60, _ second: (Int) -> (due: UInt64, answered: UInt64)
+    ) throws -> (second: Int, why: String)? {
+        let judge = LiveThresholds(
+            try Threshold.list(parsing: threshold), window: window * 1_000_000_000, delay: delay * 1_000_000_000,
+            isOpenLoop: isOpenLoop, workers: workers)
+        var counts = PushCounts()
+        var due: UInt64 = 0
+        for number in 1...seconds {
+            let now = second(number)
+            due += now.due
+            counts.accepted += now.answered
+            counts.sent += now.due
+            let why = judge.crossed(
+                at: UInt64(number) * 1_000_000_000, counts, total: CensoredHistogram(), due: due, planned: nil)
+            if let why { return (number, why) }
+        }
+        return nil
+    }
+
+    @Test(
+        "A rate far below what is asked for ends a run after a third of the window, another one when the window is whole"
+    )
+    func rate() throws {
+        let slow = try rates("rate >= 0.95 * target") { _ in (1000, 50) }
+        #expect(slow?.second == 6)
+        #expect(slow?.why == "rate >= 0.95 * target was crossed: 0.0500 * target over the last 4.00 s")
+        let short = try rates("goodput > 900/s") { _ in (1000, 850) }
+        #expect(short?.second == 12 && short?.why == "goodput > 900/s was crossed: 850/s over the last 10.0 s")
+        #expect(try rates("rate >= 0.95 * target", window: 2) { _ in (1000, 900) }?.second == 4)
+        // Nothing is ever answered.
+        #expect(try rates("rate >= 0.95 * target") { _ in (1000, 0) }?.second == 11)
+        // What is sent is not what is answered, and an upper limit may still come right.
+        for threshold in ["sent_rate >= 0.95 * target", "rate <= 10/s", "offered >= 2k"] {
+            #expect(try rates(threshold) { _ in (1000, 50) } == nil, "\(threshold)")
+        }
+        let closed = try rates("rate >= 1k", isOpenLoop: false) { _ in (800, 800) }
+        #expect(closed?.second == 12)
+    }
+
+    @Test(
+        "A rate that answers are only late for, that the schedule does not ask for, or that a part of the run misses is let go on"
+    )
+    func heldRate() throws {
+        // Answers come 3 s late, then as fast as they are due.
+        #expect(try rates("rate >= 0.99 * target") { (1000, $0 > 3 ? 1000 : 0) } == nil)
+        // Not asked for yet: a ramp, and exactly what is asked for.
+        #expect(try rates("rate >= 5k") { (UInt64($0) * 100, UInt64($0) * 100) } == nil)
+        #expect(try rates("rate >= 1k") { (1000, $0 % 2 == 0 ? 1003 : 997) } == nil)
+        // One bad second of ten is less than is allowed.
+        #expect(try rates("rate >= 0.8 * target") { (1000, $0 == 30 ? 0 : 1000) } == nil)
+        // Within the delay, and in a warm-up, of which nothing is due.
+        #expect(try rates("rate >= 0.95 * target", delay: 20) { (1000, $0 <= 20 ? 10 : 1000) } == nil)
+        #expect(try rates("rate >= 0.95 * target") { ($0 <= 20 ? 0 : 1000, $0 <= 20 ? 10 : 1000) } == nil)
+        // Of several workers each knows only its own.
+        #expect(try rates("rate >= 1k", workers: 2) { _ in (500, 500) } == nil)
+        #expect(try rates("rate >= 1k", workers: 2) { _ in (1000, 10) } == nil)
+        #expect(try rates("rate >= 0.95 * target", workers: 2) { _ in (1000, 10) } != nil)
+        // A few pushes are no rate.
+        #expect(try rates("rate >= 0.99 * target") { ($0 % 10 == 0 ? 1 : 0, $0 % 10 == 1 && $0 > 1 ? 1 : 0) } == nil)
+    }
+
+    @Test("Thresholds that are judged early are those that end runs")
+    func early() throws {
+        for (text, isEarly, isInWindow) in [
+            ("p99 < 1s", true, true), ("mean > 1ms", true, true), ("queue.p99 < 1s", false, false),
+            ("p99{stage=hold} < 1s", false, false), ("rate >= 5", true, true), ("goodput > 0.9 * target", true, true),
+            ("rate < 5", false, false), ("offered >= 5", false, false), ("failed == 0", true, false),
+            ("rejected < 1%", true, false), ("failed > 5", false, false), ("accepted >= 99%", false, false),
+            ("rss < 1GB", false, false), ("cpu < 2us", false, false), ("echo.failed == 0", false, false),
+        ] {
+            let threshold = try #require(try Threshold.list(parsing: text).first)
+            #expect(threshold.isJudgedEarly == isEarly && threshold.isJudgedInWindow == isInWindow, "\(text)")
+        }
+    }
+
     @Test("The window holds exactly what was recorded within it")
     func exactly() {
         let seed = UInt64.random(in: .min ... .max)
