@@ -14,10 +14,11 @@ extension ScenarioArguments {
             let file = file.flatMap { FileManager.default.fileExists(atPath: $0) ? $0 : nil }
             let problems = Set(RunInputs.problems(scenario.withDefaultTopic))
             var lines = error.description.components(separatedBy: "\n")
-            if let file, let part = error.part, let first = lines.firstIndex(of: part.line),
-                inForce(of: file, scenario, flags).contains(where: { $0.key == part.part.key }),
-                let place = ScenarioFile.place(of: part.part, in: file)
-            {
+            for part in error.parts {
+                guard let file, let first = lines.firstIndex(of: part.line),
+                    inForce(of: file, scenario, flags).contains(where: { $0.key == part.part.key }),
+                    let place = ScenarioFile.place(of: part.part, in: file)
+                else { continue }
                 lines[first] = "\(place): \(part.problem)"
             }
             guard lines.contains(where: problems.contains) else {
@@ -59,7 +60,8 @@ extension ScenarioArguments {
         var own = Scenario()
         guard (try? ScenarioFile.applyEnvironment(environment, to: &own)) != nil else { return [] }
         return ScenarioKey.all.filter { key in
-            environment[key.variable] != nil && key.text(in: own) == key.text(in: scenario)
+            environment[key.variable].map { !ScenarioFile.isOfService(key.variable, $0) } == true
+                && key.text(in: own) == key.text(in: scenario)
                 && !flags.contains { $0.key == key.name && $0.texts != nil }
                 && !settings.contains { $0.prefix { $0 != "=" } == key.name }
         }.map { ($0.name, $0.variable) }

@@ -3,6 +3,7 @@ import Foundation
 import Harness
 import Scenarios
 import Settings
+import Synchronization
 
 extension ArgumentHelp {
     /// The help of a scenario key, with its range and default; unless it is of daily use, only `--help-all` shows it.
@@ -45,7 +46,20 @@ package struct ScenarioArguments: ParsableArguments {
     package var named: [String] {
         let environment = ProcessInfo.processInfo.environment
         return (file.map { ScenarioFile.places($0).map(\.key) } ?? [])
-            + ScenarioKey.all.filter { environment[$0.variable] != nil }.map(\.name)
+            + ScenarioKey.all.filter { key in
+                environment[key.variable].map { !ScenarioFile.isOfService(key.variable, $0) } ?? false
+            }.map(\.name)
+    }
+
+    private static let hasTold = Atomic(false)
+
+    /// Says once that variables are passed over.
+    package static func tell(passedOver variables: [String]) {
+        guard let first = variables.first, !hasTold.exchange(true, ordering: .relaxed) else { return }
+        let others = variables.count > 1 ? " and \(variables.count - 1) more" : ""
+        Console.error(
+            "\(first)\(others): no setting, but what Kubernetes sets for a Service; ignored (enableServiceLinks: false leaves it out)"
+        )
     }
 
     package func scenario(_ flags: [(key: String, texts: [String]?)]) throws(HarnessError) -> Scenario {
@@ -61,7 +75,7 @@ package struct ScenarioArguments: ParsableArguments {
         do throws(SettingsError) {
             let without = leftOut.flatMap(ScenarioKey.named)?.variable
             let environment = ProcessInfo.processInfo.environment.filter { $0.key != without }
-            try ScenarioFile.applyEnvironment(environment, to: &scenario)
+            Self.tell(passedOver: try ScenarioFile.applyEnvironment(environment, to: &scenario))
         } catch { throw HarnessError(error.description) }
         try apply(settings: settings, flags: flags, to: &scenario)
         if leftOut == nil, sends > 0, scenario.sends.isEmpty, scenario.audience != nil, let file {
@@ -69,6 +83,27 @@ package struct ScenarioArguments: ParsableArguments {
                 "the audience that is given takes the place of the \(Units.counted(sends, "send")) of \(file)")
         }
         return scenario
+    }
+
+    /// Of the command line, which is of one run alone, also what asks for a default has to have an effect; turning something off has.
+    ///
+    /// - Throws: a line for each flag or `--set` that has none. What asks for something else is refused with the scenario.
+    package func refuseIdle(
+        _ scenario: Scenario, _ flags: [(key: String, texts: [String]?)]
+    ) throws(HarnessError) {
+        let sets = settings.map { setting -> (key: String, texts: [String]?) in
+            let name = setting.prefix { $0 != "=" }
+            return (String(name), [String(setting.dropFirst(name.count + 1))])
+        }
+        var lines: [String] = []
+        for (name, texts) in flags + sets {
+            guard let texts, let key = ScenarioKey.named(name), !key.isChanged(in: scenario),
+                !["off", "false", "no"].contains(texts.first), let line = key.lacking(in: scenario),
+                !lines.contains(line)
+            else { continue }
+            lines.append(line)
+        }
+        guard lines.isEmpty else { throw HarnessError(lines.joined(separator: "\n")) }
     }
 
     /// - Throws: a line for each problem; what has none is in the scenario all the same.

@@ -7,10 +7,7 @@ import Signing
 extension Scenario {
     /// The provider key given by itself; nil when none is.
     package func provider() throws(HarnessError) -> ProviderIdentity? {
-        guard let key else {
-            if keyID != nil || teamID != nil { throw HarnessError("--key-id and --team-id go with --key") }
-            return nil
-        }
+        guard let key else { return nil }
         guard let keyID, let teamID else { throw HarnessError("--key needs --key-id and --team-id") }
         do throws(SigningError) {
             return try ProviderIdentity(
@@ -26,6 +23,9 @@ extension Scenario {
             let allowed = AllowedTargets(allowedTargets, ProcessInfo.processInfo.environment)
             for url in target.urls { try allowed.check(url) }
         }
+        guard idle.isEmpty else {
+            throw HarnessError(RunInputs.problems(withDefaultTopic).joined(separator: "\n"))
+        }
         var identity = Run.Identity()
         identity.credentials = credentials
         identity.provider = try provider()
@@ -36,8 +36,6 @@ extension Scenario {
                 identity.certificate = TLSIdentity(
                     certificate: try Credentials.read(cert), key: try Credentials.read(certKey),
                     certificateOrigin: cert, keyOrigin: certKey)
-            } else if certKey != nil {
-                throw SigningError("--cert-key goes with --cert")
             }
             if let cacert {
                 identity.trusted = try Credentials.read(cacert)

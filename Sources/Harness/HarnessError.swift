@@ -21,19 +21,19 @@ package struct HarnessError: Error, CustomStringConvertible, Sendable {
         package let part: SettingPart
         package let problem: String
     }
-    package let part: Part?
+    package let parts: [Part]
 
     package init(_ description: String, _ kind: Kind = .usage) {
         self.description = description
         self.kind = kind
-        part = nil
+        parts = []
     }
 
     /// - Parameter problem: what `description` says, less what the place tells; nil: all of it.
     package init(_ description: String, of part: SettingPart, _ problem: String? = nil) {
         self.description = description
         kind = .usage
-        self.part = Part(line: description, part: part, problem: problem ?? description)
+        parts = [Part(line: description, part: part, problem: problem ?? description)]
     }
 
     /// The same with other problems after it.
@@ -43,6 +43,17 @@ package struct HarnessError: Error, CustomStringConvertible, Sendable {
 
     private init(_ error: HarnessError, _ description: String) {
         self.description = description
-        (kind, part) = (error.kind, error.part)
+        (kind, parts) = (error.kind, error.parts)
+    }
+
+    /// Several as one, each said once.
+    ///
+    /// - Parameter errors: at least one; the first says of which kind.
+    init(_ errors: [HarnessError]) {
+        var lines: [String] = []
+        for error in errors where !lines.contains(error.description) { lines.append(error.description) }
+        description = lines.joined(separator: "\n")
+        kind = errors.first?.kind ?? .usage
+        parts = errors.flatMap(\.parts)
     }
 }

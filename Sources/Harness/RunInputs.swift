@@ -80,10 +80,8 @@ package struct RunInputs: Sendable {
         var headers = replay?.headers ?? []
         let owners = sends?.all.flatMap { send in send.mix.entries.map { _ in send } }
         for (place, entry) in mix.entries.enumerated() where replay == nil {
-            // An explicit priority is for every profile; background pushes keep theirs when it does not fit.
-            let wanted = (owners.map { $0[place].priority } ?? scenario.priority).flatMap {
-                entry.profile.pushType == .background && $0 == 10 ? nil : $0
-            }
+            // An explicit priority is for every profile, whether APNs takes it or not.
+            let wanted = owners.map { $0[place].priority } ?? scenario.priority
             headers.append(
                 try PushHeaders(
                     pushType: entry.profile.pushType, bundleID: scenario.topic,
@@ -192,15 +190,17 @@ package struct RunInputs: Sendable {
         var usable = Scenario().withDefaultTopic
         (usable.pushes, usable.duration) = (scenario.pushes, scenario.duration)
         (usable.rate, usable.stages, usable.trace) = (scenario.rate, scenario.stages, scenario.trace)
-        (usable.replay, usable.speed) = (scenario.replay, scenario.speed)
-        (usable.arrivals, usable.measure) = (scenario.arrivals, scenario.measure)
-        if scenario.backlog > 0 { usable.backlog = scenario.backlog }
-        usable.pacing = scenario.pacing
-        (usable.retry, usable.retryAttempts) = (scenario.retry, scenario.retryAttempts)
-        (usable.retryBackoff, usable.retryBudget) = (scenario.retryBackoff, scenario.retryBudget)
-        (usable.rtt, usable.mockFlagText) = (scenario.rtt, scenario.mockFlagText)
+        usable.replay = scenario.replay
+        if scenario.replay != nil { usable.speed = scenario.speed }
+        usable.measure = scenario.measure
+        if scenario.rate != nil || !scenario.stages.isEmpty { usable.arrivals = scenario.arrivals }
+        if scenario.target == nil {
+            (usable.rtt, usable.mockFlagText, usable.plaintext) = (
+                scenario.rtt, scenario.mockFlagText, scenario.plaintext
+            )
+            if !scenario.plaintext { usable.tlsMaximum = scenario.tlsMaximum }
+        }
         usable.deviceModel = scenario.target == nil ? scenario.deviceModel : nil
-        (usable.plaintext, usable.tlsMaximum) = (scenario.plaintext, scenario.tlsMaximum)
         if scenario.connectTimeout > 0 { usable.connectTimeout = scenario.connectTimeout }
         (usable.warmup, usable.warmupPushes) = (scenario.warmup, scenario.warmupPushes)
         // Several need as many connections, which are not looked at here.
@@ -225,8 +225,21 @@ package struct RunInputs: Sendable {
             }
     }
 
-    /// What of that which a scenario names cannot be used: sign policy, devices, profile or template, schedule, parts; one line
-    /// each.
+    /// Pushes that are sent as asked although APNs refuses them, a sentence for each push type and priority.
+    var refusals: [String] {
+        guard replay == nil else { return [] }
+        var seen: Set<String> = []
+        return headers.filter { !$0.pushType.priorities.contains($0.priority) }.compactMap { headers in
+            let taken = headers.pushType.priorities.map(String.init).joined(separator: " or ")
+            let note =
+                "priority \(headers.priority): sent as asked with pushes of type \(headers.pushType.rawValue), which APNs refuses with it "
+                + "(400 BadPriority); it takes \(taken)"
+            return seen.insert(note).inserted ? note : nil
+        }
+    }
+
+    /// What of that which a scenario names cannot be used: sign policy, headers, devices, profile or template, schedule, parts; one
+    /// line each.
     package static func unusable(_ scenario: Scenario) -> [String] {
         var problems: [String] = []
         func attempt<Value>(_ make: () throws -> Value) -> Value? {
@@ -236,6 +249,12 @@ package struct RunInputs: Sendable {
             }
         }
         _ = attempt { try SigningPolicy(parsing: scenario.signPolicy) }
+        // A recording has its own, and a topic that is not given comes with the credentials.
+        if scenario.replay == nil {
+            problems += PushHeaders.problems(
+                bundleID: scenario.withDefaultTopic.topic, priority: scenario.priority,
+                expiration: scenario.expiration, collapseID: scenario.collapseID)
+        }
         let devices = scenario.deviceFile.flatMap { path in attempt { try DeviceFile(path: path) } }
         let longestToken = devices.map { DevicePopulation.listed($0).longestToken } ?? SyntheticDevices.tokenLength
         if let path = scenario.template {
@@ -273,8 +292,8 @@ package struct RunInputs: Sendable {
     /// What can be run, but would not mean what was meant.
     ///
     /// - Throws: one line each when the whole run would be warm-up, when a threshold is about a part or figure that there is
-    ///   not, when a setting goes with another that is not given, when no connection can be made in its time, when a reason is expected
-    ///   that APNs has not, or when the target is not for us.
+    ///   not, when no connection can be made in its time, when a reason is expected that APNs has not, or when the target is not
+    ///   for us.
     package func checkMeaning() throws(HarnessError) {
         var problems = Self.misnamed(scenario) + meaningless { _ in true }
         if let model = Self.problemOfDeviceModel(scenario), let place = problems.firstIndex(of: model) {
@@ -328,20 +347,9 @@ package struct RunInputs: Sendable {
         return "\(scheme)://\(host):\(url.port ?? (scheme == "https" ? 443 : 80))"
     }
 
-    /// Settings, thresholds and a warm-up that say nothing of this run, and a time that is too short to connect in.
+    /// Thresholds and a warm-up that say nothing of this run, and a time that is too short to connect in.
     private func meaningless(_ isLookedAt: (Threshold) -> Bool) -> [String] {
         var problems: [String] = []
-        func isChanged(_ key: ScenarioKey) -> Bool { key.text(in: scenario) != key.standard }
-        for key in ScenarioKey.all where isChanged(key) {
-            let value = key.text(in: scenario) ?? ""
-            if schedule == nil, ["arrivals", "backlog", "pacing"].contains(key.name) {
-                problems.append("\(key.name) \(value): goes with a rate or stages; a closed loop sends when it can")
-            }
-            if retriesNothing, ["retry_attempts", "retry_backoff", "retry_budget"].contains(key.name) {
-                problems.append(
-                    "\(key.name) \(value): goes with retry (429, 5xx, connection), which says what is sent again")
-            }
-        }
         if let problem = slowLink { problems.append(problem) }
         for threshold in scenario.parsedThresholds where isLookedAt(threshold) {
             do throws(HarnessError) { try check(threshold) } catch { problems.append(error.description) }
@@ -349,8 +357,6 @@ package struct RunInputs: Sendable {
         do throws(HarnessError) { try checkWarmup() } catch { problems.append(error.description) }
         return problems
     }
-
-    private var retriesNothing: Bool { (try? RetryPolicy(parsing: scenario.retry))?.isOff != false }
 
     /// The emulated link has one round trip for TCP's handshake, one or two for TLS', and half a one for the mock's SETTINGS.
     private var slowLink: String? {

@@ -11,7 +11,7 @@ struct RunNotes {
     let mock: MockAccount?
 
     var all: [String] {
-        outcome.notes + (inputs.sends?.notes ?? []) + replay
+        outcome.notes + (inputs.sends?.notes ?? []) + inputs.refusals + replay
             + [
                 connectionProblem, unopened, streamFault, unexplained, replacedTokens, readBatch, waitsTooLong, windows,
                 outcome.abortedFor.map { "ended early: \($0)" }, mock?.problem,

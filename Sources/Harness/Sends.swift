@@ -62,33 +62,42 @@ package struct Sends: Sendable {
         var (first, entry): (UInt64, Int) = (0, 0)
         var content: [Content] = []
         var expired: [(send: String, count: UInt64)] = []
-        for (number, setting) in settings {
-            let origin = Origin(send: isOnce ? (number, setting.name) : nil)
-            var rows = try Self.rows(setting.audience, registrations, reachable, origin)
-            let late = Int64(clamping: setting.start / 1_000_000_000)
-            let expiring = late > 0 ? rows.intersection(registrations.expired(at: now + late)) : RowSet()
-            if !expiring.isEmpty {
-                rows = rows.subtracting(expiring)
-                expired.append((setting.name, expiring.count))
-                guard !rows.isEmpty else {
-                    throw origin.error(
-                        "audience",
-                        "all \(Units.counted(expiring.count, "registration")) of \(path) in it expire before its start")
+        // Each by itself, so that all that is wrong is told at once; a repeated one once.
+        var (errors, wrong): ([HarnessError], Set<Int>) = ([], [])
+        for (number, setting) in settings where !wrong.contains(number) {
+            do {
+                let origin = Origin(send: isOnce ? (number, setting.name) : nil)
+                var rows = try Self.rows(setting.audience, registrations, reachable, origin)
+                let late = Int64(clamping: setting.start / 1_000_000_000)
+                let expiring = late > 0 ? rows.intersection(registrations.expired(at: now + late)) : RowSet()
+                if !expiring.isEmpty {
+                    rows = rows.subtracting(expiring)
+                    expired.append((setting.name, expiring.count))
+                    guard !rows.isEmpty else {
+                        throw origin.error(
+                            "audience",
+                            "all \(Units.counted(expiring.count, "registration")) of \(path) in it expire before its start"
+                        )
+                    }
                 }
+                let made = try Content(setting, scenario, registrations, rows, templates ?? TemplateSet(), origin)
+                all.append(
+                    Send(
+                        name: setting.name, audience: setting.audience,
+                        devices: AudienceDevices(registrations, rows, entries: made.entries), mix: made.mix,
+                        priority: setting.priority ?? scenario.priority,
+                        collapseID: setting.collapseID ?? scenario.collapseID, start: setting.start, first: first,
+                        count: rows.count, firstEntry: entry, tokens: registrations.devices(in: rows),
+                        fingerprint: registrations.fingerprint(of: rows)))
+                first += rows.count
+                entry += made.mix.entries.count
+                content.append(made)
+            } catch {
+                errors.append(error as? HarnessError ?? HarnessError("\(error)"))
+                wrong.insert(number)
             }
-            let made = try Content(setting, scenario, registrations, rows, templates ?? TemplateSet(), origin)
-            all.append(
-                Send(
-                    name: setting.name, audience: setting.audience,
-                    devices: AudienceDevices(registrations, rows, entries: made.entries), mix: made.mix,
-                    priority: setting.priority ?? scenario.priority,
-                    collapseID: setting.collapseID ?? scenario.collapseID, start: setting.start, first: first,
-                    count: rows.count, firstEntry: entry, tokens: registrations.devices(in: rows),
-                    fingerprint: registrations.fingerprint(of: rows)))
-            first += rows.count
-            entry += made.mix.entries.count
-            content.append(made)
         }
+        guard errors.isEmpty else { throw HarnessError(errors) }
         self.all = all
         var notes = registrations.notes
         func note(_ count: UInt64, _ why: String) {
@@ -203,12 +212,13 @@ package struct Sends: Sendable {
             guard let spot = error.spot else { throw HarnessError("\(origin): \(error)", of: origin.part("audience")) }
             throw origin.error(spot.line, spot.column, spot.problem)
         }
-        if let unknown = expression.unknownTags(registrations).first {
-            throw origin.error(
+        let unknown = expression.unknownTags(registrations).map { unknown in
+            origin.error(
                 unknown.line, unknown.column,
                 "no registration has the tag \"\(unknown.tag)\""
                     + (unknown.nearest.map { "; did you mean \"\($0)\"?" } ?? ""))
         }
+        guard unknown.isEmpty else { throw HarnessError(unknown) }
         let chosen = expression.evaluate(registrations)
         let rows = chosen.intersection(reachable.rows)
         guard !rows.isEmpty else {

@@ -242,7 +242,7 @@ public struct Scenario: Sendable, Equatable, Codable {
         ["profile", "template", "replay"],
         ["devices", "device_file", "registrations", "replay"],
         ["audience", "sends"], ["key", "credentials"],
-        ["key", "no_auth"],
+        ["key", "cert", "no_auth"],
     ]
 
     /// Of the settings that exclude each other a source gives one, and it replaces what weaker sources gave.
@@ -254,10 +254,11 @@ public struct Scenario: Sendable, Equatable, Codable {
     package mutating func makeRoom(
         for settings: [(name: String, text: String?)], wrong: (_ problem: String, _ name: String) -> SettingsError
     ) throws(SettingsError) {
-        // What goes with a model that somebody else gave goes with it.
-        if settings.contains(where: { $0.name == "device_model" && $0.text == "off" }) { clear("device_model") }
+        // What goes with a setting that somebody else gave goes with it.
+        for setting in settings where Self.isOff(setting.text) { clear(companionsOf: setting.name) }
         // Off is as good as not given.
         let names = settings.filter { $0.name != "no_auth" || ["true", "yes", "on"].contains($0.text) }.map(\.name)
+        if names.contains("no_auth") || names.contains("cert") { signPolicy = Scenario().signPolicy }
         for group in Self.exclusive {
             let given = names.filter(group.contains)
             guard let first = given.first else { continue }
@@ -265,6 +266,21 @@ public struct Scenario: Sendable, Equatable, Codable {
                 throw wrong("\(first) and \(other) exclude each other: give one of them", other)
             }
             for name in group where name != first { clear(name) }
+        }
+    }
+
+    private static func isOff(_ text: String?) -> Bool { ["off", "false", "no"].contains(text) }
+
+    /// Makes settings that only go with one that is turned off what they are without being given.
+    private mutating func clear(companionsOf name: String) {
+        let usual = Scenario()
+        switch name {
+        case "device_model": clear(name)
+        case "abort_on_fail":
+            (abortOnFailWindow, abortOnFailDelay) = (usual.abortOnFailWindow, usual.abortOnFailDelay)
+        case "retry":
+            (retryAttempts, retryBackoff, retryBudget) = (usual.retryAttempts, usual.retryBackoff, usual.retryBudget)
+        default: break
         }
     }
 
@@ -291,6 +307,7 @@ public struct Scenario: Sendable, Equatable, Codable {
         case "audience": audience = nil
         case "sends": sends = []
         case "key": (key, keyID, teamID) = (nil, nil, nil)
+        case "cert": (cert, certKey) = (nil, nil)
         case "credentials": credentials = nil
         default: noAuth = false
         }
@@ -326,16 +343,7 @@ public struct Scenario: Sendable, Equatable, Codable {
     /// What does not go together of registrations, audience and sends.
     private var audienceProblems: [String] {
         var problems: [String] = []
-        guard registrations != nil else {
-            let given = [
-                ("audience", audience != nil), ("sends", !sends.isEmpty), ("templates", templates != nil),
-                ("properties", !properties.isEmpty), ("environment", environment != Scenario().environment),
-            ]
-            for (name, isGiven) in given where isGiven {
-                problems.append("\(name): goes with registrations, the file that says who there is")
-            }
-            return problems
-        }
+        guard registrations != nil else { return [] }
         if audience == nil, sends.isEmpty {
             problems.append(
                 "registrations: say who is pushed to: an audience (a tag expression, * for everyone) or sends")
@@ -363,13 +371,7 @@ public struct Scenario: Sendable, Equatable, Codable {
     private var replayProblems: [String] {
         var problems: [String] = []
         if !Limits.speed.contains(speed) { problems.append("speed \(speed): expected 0.01 to 1000") }
-        guard replay != nil else {
-            for (name, isGiven) in [("speed", speed != Scenario().speed), ("replay_check", replayCheck != nil)]
-            where isGiven {
-                problems.append("\(name): goes with replay, the recording that is sent again")
-            }
-            return problems
-        }
+        guard replay != nil else { return problems }
         let usual = Scenario()
         for (name, isGiven) in [
             ("rate", rate != nil), ("stages", !stages.isEmpty), ("trace", trace != nil),
@@ -401,9 +403,7 @@ public struct Scenario: Sendable, Equatable, Codable {
 
     /// What does not go with a run that ends when a figure is known.
     private var untilProblems: [String] {
-        guard let until else {
-            return budget == nil ? [] : ["budget: goes with until, the figure that is to be known (p99 +- 2 %)"]
-        }
+        guard let until else { return [] }
         do throws(SettingsError) { _ = try Precision(parsing: until) } catch { return ["until \(error)"] }
         var problems: [String] = []
         for (name, isGiven, why) in [
@@ -434,7 +434,7 @@ public struct Scenario: Sendable, Equatable, Codable {
                 || registrations != nil || audience != nil
                 || !sends.isEmpty,
             "nothing says when to stop: give pushes (-n), a duration (-D), or both")
-        problems += audienceProblems + untilProblems
+        problems += idle + audienceProblems + untilProblems
         check(
             [rate != nil, !stages.isEmpty, trace != nil].count { $0 } <= 1,
             "a rate, stages and a trace exclude each other: give one of them")
@@ -502,36 +502,14 @@ public struct Scenario: Sendable, Equatable, Codable {
             tlsMinimum <= tlsMaximum,
             "TLS versions: the oldest (\(tlsMinimum)) is newer than the newest (\(tlsMaximum))")
         check(
-            ciphersuites == nil || tlsMaximum != "1.2",
-            "ciphersuites are of TLS 1.3, which tls_max 1.2 leaves out; expected one of them")
-        let isSecure = target.map { $0.urls.contains { $0.lowercased().hasPrefix("https://") } }
-        check(
-            !plaintext || isSecure != true,
-            "plaintext beside a target that starts with https://; expected one that starts with http://, or no plaintext"
-        )
-        for (name, isGiven) in [
-            ("ciphers", ciphers != nil), ("ciphersuites", ciphersuites != nil), ("ktls", kernelTLS),
-        ]
-        where plaintext || isSecure == false {
-            check(
-                !isGiven,
-                "\(name) is of TLS, which \(isSecure == false ? "a target that starts with http://" : "plaintext") is without; "
-                    + "leave one of them out")
-        }
-        check(
             abortOnFailWindow >= 1_000_000_000,
             "abort_on_fail_window \(Units.duration(nanoseconds: Double(abortOnFailWindow))): expected at least 1s, because "
                 + "thresholds are looked at once a second")
-        check(!abortOnFail || !thresholds.isEmpty, "abort on fail: there is no threshold (--threshold) that could fail")
         if PushType(rawValue: pushType) == nil {
             let known = PushType.allCases.map(\.rawValue)
             let near = NearestName.of(pushType, among: known).map { "; did you mean \"\($0)\"?" }
             problems.append(
                 "push type \"\(pushType)\": known types: \(known.joined(separator: ", "))\(near ?? "")")
-        } else {
-            check(
-                template != nil || pushType == "alert",
-                "push type \(pushType): for a --template; a --profile has its own")
         }
         check(pushTimeout > 0, "push timeout 0: expected more than 0")
         check(connectTimeout > 0, "connect timeout 0: expected more than 0")
@@ -547,25 +525,8 @@ public struct Scenario: Sendable, Equatable, Codable {
             Self.engines.contains(engine),
             "engine \"\(engine)\": known engines: \(Self.engines.joined(separator: ", "))")
         check(
-            !huffman || engine == "wire",
-            "huffman is a tuning of engine wire: engine \(engine) chooses for itself what it codes with Huffman")
-        check(
             Self.pacings.contains(pacing),
             "pacing \"\(pacing)\": expected one of \(Self.pacings.joined(separator: ", "))")
-        check(target == nil || mockFlags.isEmpty, "--rtt and --mock-flags are for the bundled mock, not for a --target")
-        check(
-            target == nil || mockThreads == Scenario().mockThreads,
-            "mock_threads are for the bundled mock, not for a --target")
-        check(target == nil || deviceModel == nil, "device_model is for the bundled mock, not for a --target")
-        for (name, isGiven) in [
-            ("device_backend", deviceBackend != nil), ("backend_flags", backendFlagText != nil),
-            ("device_wait", deviceWait != Scenario().deviceWait),
-        ] where deviceModel == nil {
-            check(!isGiven, "\(name): goes with device_model, which says what devices ask; give --device-model on")
-        }
-        check(
-            deviceBackend == nil || backendFlagText == nil,
-            "backend_flags are for the bundled backend, not for a --device-backend")
         for flag in ["--device-model", "--device-log", "--device-backend"] where deviceModel != nil {
             check(
                 !mockIsGiven(flag),

@@ -50,7 +50,7 @@ public enum ScenarioFile {
         let entries: [Entry]
         do throws(SettingsError) {
             let all = try YAMLValue(parsing: text, file: file).map().entries
-            entries = flattened(all, &problems).filter { $0.name != leftOut }
+            entries = flattened(all, &problems).filter { $0.name != leftOut && !YAMLMap.isForeign($0.name) }
         } catch { throw Problems(lines: [error.description]) }
         if !problems.isEmpty { keys?.insert("devices") }
         let isFlat = problems.isEmpty
@@ -179,9 +179,14 @@ public enum ScenarioFile {
     }
 
     /// `PUSHLOAD_RATE=20k` and the like.
-    public static func applyEnvironment(_ environment: [String: String], to scenario: inout Scenario)
-        throws(SettingsError)
-    {
+    ///
+    /// - Returns: variables that are passed over, because Kubernetes sets them; in alphabetical order.
+    @discardableResult
+    public static func applyEnvironment(
+        _ environment: [String: String], to scenario: inout Scenario
+    ) throws(SettingsError) -> [String] {
+        let services = environment.filter { isOfService($0.key, $0.value) }.map(\.key).sorted()
+        let environment = environment.filter { !services.contains($0.key) }
         let variables = ScenarioKey.all.map(\.variable)
         for name in environment.keys.sorted() where name.hasPrefix("PUSHLOAD_") && !variables.contains(name) {
             let near = NearestName.of(String(name.dropFirst(9)), among: ScenarioKey.allNames)
@@ -199,6 +204,20 @@ public enum ScenarioFile {
             guard let value = environment[key.variable] else { continue }
             try apply(key, value, origin: key.variable, to: &scenario)
         }
+        return services
+    }
+
+    /// A variable that Kubernetes sets in each container for a Service whose name begins with `pushload`: it has the shape of its name
+    /// and of its value, such as `PUSHLOAD_PORT=tcp://10.96.0.1:443` or `PUSHLOAD_SERVICE_HOST=10.96.0.1`.
+    package static func isOfService(_ name: String, _ value: String) -> Bool {
+        guard name.hasPrefix("PUSHLOAD_") else { return false }
+        let name = name.dropFirst("PUSHLOAD".count)
+        if name.wholeMatch(of: /(_[A-Z0-9_]+)?_PORT(_[0-9]+_(TCP|UDP|SCTP))?/) != nil {
+            return value.wholeMatch(of: /(tcp|udp|sctp):\/\/.+/) != nil
+        }
+        if name.wholeMatch(of: /(_[A-Z0-9_]+)?_PORT_[0-9]+_(TCP|UDP|SCTP)_(PROTO|PORT|ADDR)/) != nil { return true }
+        if name.wholeMatch(of: /(_[A-Z0-9_]+)?_SERVICE_PORT(_[A-Z0-9_]+)?/) != nil { return UInt16(value) != nil }
+        return name.wholeMatch(of: /(_[A-Z0-9_]+)?_SERVICE_HOST/) != nil
     }
 
     private static func apply(

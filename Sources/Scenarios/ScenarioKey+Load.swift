@@ -236,10 +236,10 @@ extension ScenarioKey {
         },
         flag(
             "abort_on_fail",
-            "End the run as soon as a threshold on total latency, failed or rejected pushes is seen to be crossed.",
+            "End the run as soon as a threshold on total latency, a rate, failed or rejected pushes is seen to be crossed.",
             \.abortOnFail),
         duration(
-            "abort_on_fail_window", "How far back abort_on_fail judges latency.", range: "at least 1s",
+            "abort_on_fail_window", "How far back abort_on_fail judges latency and rates.", range: "at least 1s",
             \.abortOnFailWindow),
         duration(
             "abort_on_fail_delay",

@@ -154,7 +154,11 @@ extension ScenarioKey {
             "retry_budget", .text,
             "Retries for --retry at most this share of the pushes sent, but 10 a thread unless it is 0%.",
             range: "0% to 100%",
-            write: { "\(Units.fixed($0.retryBudget * 100, places: 0))%" }
+            write: { scenario in
+                // No digits that come of the division.
+                let percent = (scenario.retryBudget * 1e8).rounded() / 1e6
+                return percent == percent.rounded() ? "\(Int(percent))%" : "\(percent)%"
+            }
         ) { (scenario, texts) throws(SettingsError) in
             scenario.retryBudget = try read(texts, Units.share)
         },

@@ -17,6 +17,7 @@ public enum ScenarioSchema {
         let schema: [String: Any] = [
             "$schema": "https://json-schema.org/draft/2020-12/schema", "title": "pushload scenario", "type": "object",
             "additionalProperties": false, "properties": properties,
+            "patternProperties": ["^x-": ["description": "Nothing of pushload's: what aliases repeat."]],
         ]
         let data = try? JSONSerialization.data(
             withJSONObject: schema, options: [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])

@@ -128,14 +128,37 @@ public struct YAMLValue {
     public func map() throws(SettingsError) -> YAMLMap {
         guard case .mapping(let mapping) = node else { throw error("expected keys with values (key: value)") }
         var entries: [(String, YAMLValue, YAMLValue)] = []
+        var merged: [YAMLValue] = []
         for (key, value) in mapping {
             let place = YAMLValue(node: key, file: file, source: source, marks: marks, path: path)
+            if key.tag.rawValue == Tag.Name.merge.rawValue {
+                merged += try mergedMaps(value)
+                continue
+            }
             guard let name = key.string else { throw place.error("expected a plain key") }
             let inner = path.isEmpty ? name : "\(path).\(name)"
             entries.append(
                 (name, place, YAMLValue(node: value, file: file, source: source, marks: marks, path: inner)))
         }
+        // Own keys are stronger, and of several maps those of the first one.
+        for other in merged {
+            for entry in try other.map().entries where !entries.contains(where: { $0.0 == entry.name }) {
+                entries.append((entry.name, entry.key, entry.value))
+            }
+        }
         return YAMLMap(owner: self, entries: entries)
+    }
+
+    /// What stands behind `<<`: a map, or a list of maps, mostly by their aliases.
+    private func mergedMaps(_ node: Node) throws(SettingsError) -> [YAMLValue] {
+        func value(_ node: Node) -> YAMLValue {
+            YAMLValue(node: node, file: file, source: source, marks: marks, path: path)
+        }
+        let maps = if case .sequence(let items) = node { items.map(value) } else { [value(node)] }
+        if let other = maps.first(where: { !$0.isMap }) {
+            throw other.error("behind << expected a map, or a list of maps, such as *name")
+        }
+        return maps
     }
 
     package var isList: Bool { if case .sequence = node { true } else { false } }
@@ -241,9 +264,12 @@ public struct YAMLMap {
         throw owner.error("\"\(name)\" is missing")
     }
 
-    /// - Throws: when there is a key that nobody took.
+    /// A key that is not ours: `x-…`, where people keep what aliases repeat.
+    package static func isForeign(_ name: String) -> Bool { name.hasPrefix("x-") }
+
+    /// - Throws: when there is a key that nobody took; `x-…` is nobody's.
     public func finish() throws(SettingsError) {
-        for entry in entries where !asked.contains(entry.name) {
+        for entry in entries where !asked.contains(entry.name) && !Self.isForeign(entry.name) {
             throw entry.key.error("unknown key \"\(entry.name)\"" + NearestName.hint(entry.name, among: asked))
         }
     }

@@ -173,7 +173,8 @@ package struct SweepCommand: AsyncParsableCommand, RunFlags {
             if let file { sweep = try SweepFile.read(file, to: &scenario) }
         } catch { throw HarnessError(error.description) }
         do throws(SettingsError) {
-            try ScenarioFile.applyEnvironment(ProcessInfo.processInfo.environment, to: &scenario)
+            ScenarioArguments.tell(
+                passedOver: try ScenarioFile.applyEnvironment(ProcessInfo.processInfo.environment, to: &scenario))
             for axis in try SweepAxis.list(parsing: vary) { sweep.vary(axis) }
             // What is varied would replace a flag without a word.
             let flags = given.filter { $0.texts != nil }.map { ($0.key, $0.texts?.first) }

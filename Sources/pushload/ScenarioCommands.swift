@@ -27,9 +27,11 @@ struct CheckCommand: ParsableCommand {
             // What is missing now for a wrong value would be another run's mistakes.
             let isTelling = error.keys.map { RunInputs.shaping.isDisjoint(with: $0) } ?? false
             let others = isTelling ? RunInputs.problems(readable) : RunInputs.unusable(readable)
-            throw HarnessError((error.lines + others.filter { !error.lines.contains($0) }).joined(separator: "\n"))
+            let lines = error.lines + others.filter { !error.lines.contains($0) }
+            return try source.locating(readable, []) { throw HarnessError(lines.joined(separator: "\n")) }
         }
         let scenario = try source.scenario([])
+        try source.refuseIdle(scenario, [])
         // Also what it names: template, devices, trace.
         let inputs = try source.locating(scenario, []) {
             let inputs = try RunInputs(scenario)

@@ -115,6 +115,10 @@ struct SearchCommand: AsyncParsableCommand {
         scenario.pushes = nil
         // So that a run looks at whether it can have such figures.
         scenario.thresholds = goals.map(\.text)
+        // A probe goes on to its end.
+        let usual = Scenario()
+        scenario.abortOnFail = false
+        (scenario.abortOnFailWindow, scenario.abortOnFailDelay) = (usual.abortOnFailWindow, usual.abortOnFailDelay)
         // Below it a probe is a handful of pushes, and says nothing.
         let slowest = max(1, Self.fewestPushes / (6 * Double(length) / 1e9))
         if let rate = byConnections, rate < slowest {

@@ -133,7 +133,7 @@ import Testing
 
         let target = try Recorder(second)
         let (result, status, error) = try Programs.load(
-            ["--replay", first, "--no-auth", "--plaintext", "--target", target.url] + Self.anyRate)
+            ["--replay", first, "--no-auth", "--target", target.url] + Self.anyRate)
         #expect(status == 0 && result.pushes.accepted == 120 && result.pushes.planned == 120, "\(error)")
         #expect(result.connections.opened == 3)
         // 40 bytes have no room for it; some of the 80 do not either once the number has three digits.
@@ -225,7 +225,7 @@ import Testing
         let run = try Programs.run(
             "pushload",
             [
-                "run", "-n", "25", "--no-auth", "--plaintext", "--target", url, "--timeout", "300ms", "--output",
+                "run", "-n", "25", "--no-auth", "--target", url, "--timeout", "300ms", "--output",
                 folder.path + "/runs",
             ])
         #expect(run.status == 1, "\(run)")

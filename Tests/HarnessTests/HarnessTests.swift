@@ -140,6 +140,27 @@ import Transport
         #expect(effective == "none")
     }
 
+    @Test(
+        "Headers of which several cannot be are each refused; a priority that APNs refuses is sent as asked, and noted")
+    func headers() throws {
+        #expect(
+            problem { ($0.topic, $0.collapseID) = ("a b", "") }
+                == "topic \"a b\": expected a bundle id of letters, digits, '-', '_' and '.'\n"
+                + "collapse id \"\": expected 1 to 64 bytes, this has 0")
+        let silent = try inputs { ($0.profile, $0.priority) = ("alert:1,silent:1", 10) }
+        #expect(silent.headers.map(\.priority) == [10, 10])
+        #expect(
+            silent.refusals == [
+                "priority 10: sent as asked with pushes of type background, which APNs refuses with it (400 BadPriority); it "
+                    + "takes 5 or 1"
+            ])
+        let live = try inputs { ($0.profile, $0.priority) = ("live-activity", 1) }
+        #expect(live.headers.map(\.priority) == [1] && live.refusals.count == 1)
+        for priority in [nil, 5, 1] as [Int?] {
+            #expect(try inputs { ($0.profile, $0.priority) = ("alert:1,silent:1", priority) }.refusals.isEmpty)
+        }
+    }
+
     @Test("A connect timeout in which the emulated link lets nobody connect is refused")
     func slowLink() throws {
         func problem(_ rtt: String, _ timeout: UInt64, _ change: (inout Scenario) -> Void = { _ in }) -> String {

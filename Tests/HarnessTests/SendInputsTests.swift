@@ -220,6 +220,14 @@ import Transport
         #expect(
             problem(try scenario(folder, "{name: a, audience: 'location_Lima &&'}")).hasPrefix(
                 "sends: a, line 1, column 17: "))
+        // All that is wrong at once; a send that is repeated once.
+        let wrong = problem(
+            try scenario(
+                folder, "{name: a, audience: 'location_Lima &&'}", "{name: b, audience: '*'}",
+                "{name: c, audience: location_Limo && location_Bostn, repeat: 3, every: 1s}"))
+        let places = ["a, line 1, column 17: ", "c 1, line 1, column 1: no", "c 1, line 1, column 18: no"]
+        let lines = wrong.split(separator: "\n")
+        #expect(lines.count == 3 && zip(lines, places).allSatisfy { $0.hasPrefix("sends: \($1)") }, "\(wrong)")
     }
 
     @Test("Thresholds are held to sends, profiles and tags that there are; several sends of one profile are not apart")

@@ -94,7 +94,9 @@ import Testing
         #expect { try ProfileMix(parsing: text) } throws: { "\($0)" == message }
     }
 
-    @Test("Headers carry the topic suffix, and what APNs refuses is refused")
+    @Test(
+        "Headers carry the topic suffix; a priority that APNs refuses for the type is sent as asked, what is no value is refused"
+    )
     func headers() throws {
         let headers = try PushHeaders(
             pushType: .voip, bundleID: "com.example.app", priority: 5, expiration: 0, collapseID: "c")
@@ -103,12 +105,20 @@ import Testing
                 "apns-topic=com.example.app.voip", "apns-push-type=voip", "apns-priority=5", "apns-expiration=0",
                 "apns-collapse-id=c",
             ])
-        #expect(throws: PayloadError.self) { try PushHeaders(pushType: .background, bundleID: "a", priority: 10) }
+        for (type, priority) in [(PushType.background, 10), (.liveactivity, 1)] {
+            #expect(try PushHeaders(pushType: type, bundleID: "a", priority: priority).priority == priority)
+        }
         #expect(throws: PayloadError.self) { try PushHeaders(pushType: .alert, bundleID: "a b") }
         #expect(throws: PayloadError.self) { try PushHeaders(pushType: .alert, bundleID: "a", priority: 7) }
         #expect(throws: PayloadError.self) {
             try PushHeaders(pushType: .alert, bundleID: "a", collapseID: String(repeating: "x", count: 65))
         }
+        #expect(
+            PushHeaders.problems(bundleID: "a b", priority: 7, expiration: -1, collapseID: "") == [
+                "topic \"a b\": expected a bundle id of letters, digits, '-', '_' and '.'",
+                "priority 7: expected 10, 5 or 1", "expiration -1: expected UNIX seconds, or 0 to try once",
+                "collapse id \"\": expected 1 to 64 bytes, this has 0",
+            ])
     }
 
     @Test("The notification model has every key of aps, by Apple's names")

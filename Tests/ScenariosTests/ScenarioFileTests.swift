@@ -313,6 +313,67 @@ import Testing
         ) { try ScenarioFile.applyEnvironment(["PUSHLOAD_X": "7"], to: &scenario) }
     }
 
+    @Test(
+        "What Kubernetes sets for a Service is passed over and named, by its name and by its value; what is misspelt is not"
+    )
+    func services() throws {
+        let service = [
+            "PUSHLOAD_PORT": "tcp://10.96.13.7:2197", "PUSHLOAD_SERVICE_HOST": "10.96.13.7",
+            "PUSHLOAD_SERVICE_PORT": "2197", "PUSHLOAD_SERVICE_PORT_APNS": "2197",
+            "PUSHLOAD_PORT_2197_TCP": "tcp://10.96.13.7:2197", "PUSHLOAD_PORT_2197_TCP_PROTO": "tcp",
+            "PUSHLOAD_PORT_2197_TCP_PORT": "2197", "PUSHLOAD_PORT_2197_TCP_ADDR": "10.96.13.7",
+            // Of a Service pushload-metrics: one of them is a setting's name.
+            "PUSHLOAD_METRICS_PORT": "tcp://10.96.13.8:9100", "PUSHLOAD_METRICS_SERVICE_HOST": "10.96.13.8",
+            "PUSHLOAD_METRICS_PORT_9100_TCP_ADDR": "10.96.13.8",
+        ]
+        var scenario = Scenario()
+        let both = service.merging(["PUSHLOAD_STREAMS": "7", "OTHER": "x"]) { $1 }
+        #expect(try ScenarioFile.applyEnvironment(both, to: &scenario) == service.keys.sorted())
+        #expect(scenario.streams == 7 && scenario.metricsPort == nil)
+        #expect(try ScenarioFile.applyEnvironment(["PUSHLOAD_METRICS_PORT": "9100"], to: &scenario) == [])
+        #expect(scenario.metricsPort == 9100)
+        for (name, value) in [
+            ("PUSHLOAD_PORT", "2197"), ("PUSHLOAD_PORT_TCP", "tcp://10.96.13.7:2197"), ("PUSHLOAD_SERVICE", "x"),
+            ("PUSHLOAD_SERVICE_PORT", "tcp"), ("PUSHLOAD_PORT_X_TCP_ADDR", "10.96.13.7"),
+            ("PUSHLOAD_METRICS_PORT", "tcp"),
+        ] {
+            #expect(throws: SettingsError.self, "\(name)") {
+                try ScenarioFile.applyEnvironment([name: value], to: &scenario)
+            }
+        }
+    }
+
+    @Test("Keys that YAML merges are read like written ones, own ones are stronger; x- keys are nobody's")
+    func mergedKeys() throws {
+        var scenario = Scenario()
+        try ScenarioFile.apply(
+            """
+            x-usual: &usual {rate: 1k, streams: 7, connections: 3}
+            x-other: &other
+              streams: 9
+              duration: 5s
+            <<: [*usual, *other]
+            connections: 4
+            """, file: "s.yaml", folder: "/", depth: 0, to: &scenario)
+        #expect(scenario.rate == 1000 && scenario.streams == 7 && scenario.connections == 4)
+        #expect(scenario.duration == 5_000_000_000)
+        // Where a value is wrong is where it is written.
+        #expect(
+            problems("x-a: &a\n  rate: fast\n<<: *a\nstreams: 5\n") == [
+                "s.yaml:2:9: rate: \"fast\" is not a rate; expected pushes a second such as 500, 20k or 1.5M"
+            ])
+        #expect(
+            problems("x-a: &a 5\n<<: *a\n") == [
+                "s.yaml:1:6: behind << expected a map, or a list of maps, such as *name"
+            ])
+        #expect(problems("x_a: 5\nrate: 5\n").count == 1)
+        var sends = Scenario()
+        try ScenarioFile.apply(
+            "x-s: &s {priority: 5, start: 1s}\nsends:\n  - {<<: *s, name: a, audience: x}\n  - {<<: *s, name: b, audience: y, priority: 10}\n",
+            file: "s.yaml", folder: "/", depth: 0, to: &sends)
+        #expect(sends.sends.map(\.priority) == [5, 10] && sends.sends.map(\.start) == [1_000_000_000, 1_000_000_000])
+    }
+
     @Test("Cipher suites of TLS 1.3 are refused where that is left out")
     func ciphersuites() {
         var scenario = Scenario()

@@ -3,7 +3,7 @@ public struct PushHeaders: Sendable, Equatable {
     public let pushType: PushType
     /// With the suffix the push type needs.
     public let topic: String
-    /// 10, 5 or 1; background pushes must not use 10, Live Activities not 1.
+    /// 10, 5 or 1, also one that APNs refuses for this type (`PushType.priorities`).
     public let priority: Int
     /// UNIX seconds; 0: try once, do not store. nil sends no header.
     public let expiration: Int64?
@@ -34,41 +34,47 @@ public struct PushHeaders: Sendable, Equatable {
 
     /// - Parameters:
     ///   - bundleID: the app's bundle id; the suffix of the push type is appended when it is not there.
-    ///   - priority: nil takes the push type's own.
+    ///   - priority: nil takes the push type's own; one that APNs refuses for the type is taken.
     /// - Throws: one line naming the header and the rule it breaks.
     public init(
         pushType: PushType, bundleID: String, priority: Int? = nil, expiration: Int64? = nil, collapseID: String? = nil
     ) throws(PayloadError) {
-        let isWord = bundleID.utf8.allSatisfy {
-            (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0) || $0 == 45 || $0 == 46
-                || $0 == 95
-        }
-        guard !bundleID.isEmpty, isWord, bundleID.utf8.count <= 255 else {
-            throw PayloadError("topic \"\(bundleID)\": expected a bundle id of letters, digits, '-', '_' and '.'")
-        }
         let priority = priority ?? pushType.defaultPriority
-        guard [1, 5, 10].contains(priority) else {
-            throw PayloadError("priority \(priority): expected 10, 5 or 1")
-        }
-        guard pushType.priorities.contains(priority) else {
-            let allowed = pushType.priorities.map(String.init).joined(separator: " or ")
-            throw PayloadError("priority \(priority): a \(pushType.rawValue) push must use \(allowed)")
-        }
-        if let expiration, expiration < 0 {
-            throw PayloadError("expiration \(expiration): expected UNIX seconds, or 0 to try once")
-        }
-        if let collapseID, collapseID.isEmpty || collapseID.utf8.count > 64 {
-            throw PayloadError(
-                "collapse id \"\(collapseID)\": expected 1 to 64 bytes, this has \(collapseID.utf8.count)")
-        }
-        if let collapseID, collapseID.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
-            throw PayloadError("collapse id: expected text without line breaks and other control characters")
-        }
+        let problems = Self.problems(
+            bundleID: bundleID, priority: priority, expiration: expiration, collapseID: collapseID)
+        if let problem = problems.first { throw PayloadError(problem) }
         self.pushType = pushType
         topic = bundleID.hasSuffix(pushType.topicSuffix) ? bundleID : bundleID + pushType.topicSuffix
         self.priority = priority
         self.expiration = expiration
         self.collapseID = collapseID
+    }
+
+    /// Everything that is wrong with the values of headers, one line each.
+    package static func problems(
+        bundleID: String, priority: Int?, expiration: Int64?, collapseID: String?
+    ) -> [String] {
+        var problems: [String] = []
+        let isWord = bundleID.utf8.allSatisfy {
+            (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0) || $0 == 45 || $0 == 46
+                || $0 == 95
+        }
+        if bundleID.isEmpty || !isWord || bundleID.utf8.count > 255 {
+            problems.append("topic \"\(bundleID)\": expected a bundle id of letters, digits, '-', '_' and '.'")
+        }
+        if let priority, ![1, 5, 10].contains(priority) {
+            problems.append("priority \(priority): expected 10, 5 or 1")
+        }
+        if let expiration, expiration < 0 {
+            problems.append("expiration \(expiration): expected UNIX seconds, or 0 to try once")
+        }
+        if let collapseID, collapseID.isEmpty || collapseID.utf8.count > 64 {
+            problems.append("collapse id \"\(collapseID)\": expected 1 to 64 bytes, this has \(collapseID.utf8.count)")
+        }
+        if let collapseID, collapseID.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
+            problems.append("collapse id: expected text without line breaks and other control characters")
+        }
+        return problems
     }
 
     /// Name and value of each header, in the order they are sent.

@@ -33,7 +33,7 @@ public enum PushType: String, CaseIterable, Sendable, Codable {
     /// 10, but 5 for background pushes, which must not use 10.
     public var defaultPriority: Int { self == .background ? 5 : 10 }
 
-    /// What `apns-priority` may be. "Sending notification requests to APNs", background: "Always use priority 5. Using priority 10
+    /// What `apns-priority` may be without APNs refusing the push (BadPriority). "Sending notification requests to APNs", background: "Always use priority 5. Using priority 10
     /// is an error"; 1, which is for the device's power alone, is taken too. "Starting and updating Live Activities with ActivityKit
     /// push notifications": "Set the value for the apns-priority header field to 5 or 10".
     public var priorities: [Int] {
