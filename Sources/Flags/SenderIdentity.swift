@@ -7,7 +7,10 @@ import Signing
 extension Scenario {
     /// The provider key given by itself; nil when none is.
     package func provider() throws(HarnessError) -> ProviderIdentity? {
-        guard let key else { return nil }
+        guard let key else {
+            if keyID != nil || teamID != nil { throw HarnessError("--key-id and --team-id go with --key") }
+            return nil
+        }
         guard let keyID, let teamID else { throw HarnessError("--key needs --key-id and --team-id") }
         do throws(SigningError) {
             return try ProviderIdentity(

@@ -176,12 +176,14 @@ package struct RunInputs: Sendable {
     /// Everything that is wrong with a scenario, one line each: what it says, what it names, and what it would not mean.
     package static func problems(_ scenario: Scenario) -> [String] {
         let scenario = scenario.withLength
-        var problems = scenario.validate()
+        // Settings that only lack others come last.
+        let idle = scenario.idle
+        var problems = scenario.validate().filter { !idle.contains($0) }
         // Arrivals and thresholds are among both.
         for problem in unusable(scenario) + misunderstood(scenario) where !problems.contains(problem) {
             problems.append(problem)
         }
-        return problems
+        return problems + idle
     }
 
     /// What `checkMeaning` says of as much of a scenario as can be used.

@@ -137,7 +137,8 @@ extension ScenarioKey {
     }
 
     private static let ofOpenLoop: Dependency = { scenario, name in
-        guard !scenario.isOpenLoop else { return nil }
+        // What is no value is refused for that.
+        guard !scenario.isOpenLoop, name != "backlog" || scenario.backlog > 0 else { return nil }
         let value = ScenarioKey.named(name)?.text(in: scenario) ?? ""
         return "\(name) \(value): goes with a rate or stages; a closed loop sends when it can"
     }

@@ -164,6 +164,15 @@ extension ScenarioKey {
             "audience",
             "Which registrations are pushed to: tags with && || ! and parentheses, or * for all; each once, unless pushes, a duration, stages or a trace say otherwise.",
             example: "follows_RedSox && location_Boston", \.audience),
+        ScenarioKey(
+            "sends", .list,
+            "Several sends in one run: maps with name, audience and, where wanted, start, priority, profile or template, properties, collapse_id, repeat and every.",
+            example: "[{name: news, audience: follows_RedSox, start: 2s, priority: 10}]",
+            write: { listed($0.sends.map(\.text)) }
+        ) { (scenario, texts) throws(SettingsError) in
+            scenario.sends = []
+            for text in texts { scenario.sends += try SendSetting.list(parsing: text) }
+        },
         choice(
             "environment", Scenario.environments,
             "Which registrations are pushed to, where their file says it: production, development or any.",
@@ -182,15 +191,6 @@ extension ScenarioKey {
             "feedback",
             "Keep in a journal beside the registrations which devices are gone (410): later runs leave them out.",
             \.feedback),
-        ScenarioKey(
-            "sends", .list,
-            "Several sends in one run: maps with name, audience and, where wanted, start, priority, profile or template, properties, collapse_id, repeat and every.",
-            example: "[{name: news, audience: follows_RedSox, start: 2s, priority: 10}]",
-            write: { listed($0.sends.map(\.text)) }
-        ) { (scenario, texts) throws(SettingsError) in
-            scenario.sends = []
-            for text in texts { scenario.sends += try SendSetting.list(parsing: text) }
-        },
         text(
             "topic", "apns-topic: the app's bundle id; suffixes are added by push type.",
             example: "com.example.app", \.topic),

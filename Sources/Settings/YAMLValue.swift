@@ -125,13 +125,21 @@ public struct YAMLValue {
         return [self]
     }
 
-    public func map() throws(SettingsError) -> YAMLMap {
+    public func map() throws(SettingsError) -> YAMLMap { try map(mergedIn: 0) }
+
+    /// Maps behind `<<` within such maps: the time they take grows with each.
+    private static let mostMerged = 4
+
+    private func map(mergedIn depth: Int) throws(SettingsError) -> YAMLMap {
         guard case .mapping(let mapping) = node else { throw error("expected keys with values (key: value)") }
         var entries: [(String, YAMLValue, YAMLValue)] = []
         var merged: [YAMLValue] = []
         for (key, value) in mapping {
             let place = YAMLValue(node: key, file: file, source: source, marks: marks, path: path)
             if key.tag.rawValue == Tag.Name.merge.rawValue {
+                guard depth < Self.mostMerged else {
+                    throw place.error("<< within << more than \(Self.mostMerged) deep")
+                }
                 merged += try mergedMaps(value)
                 continue
             }
@@ -142,7 +150,8 @@ public struct YAMLValue {
         }
         // Own keys are stronger, and of several maps those of the first one.
         for other in merged {
-            for entry in try other.map().entries where !entries.contains(where: { $0.0 == entry.name }) {
+            for entry in try other.map(mergedIn: depth + 1).entries
+            where !entries.contains(where: { $0.0 == entry.name }) {
                 entries.append((entry.name, entry.key, entry.value))
             }
         }

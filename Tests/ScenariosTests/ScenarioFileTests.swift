@@ -367,6 +367,10 @@ import Testing
                 "s.yaml:1:6: behind << expected a map, or a list of maps, such as *name"
             ])
         #expect(problems("x_a: 5\nrate: 5\n").count == 1)
+        let deep = (1...6).map { "x-\($0): &a\($0) {<<: *a\($0 - 1)}\n" }.joined()
+        #expect(problems("x-0: &a0 {rate: 5}\n<<: *a0\n").isEmpty)
+        #expect(
+            problems("x-0: &a0 {rate: 5}\n\(deep)<<: *a6\n").first?.hasSuffix("<< within << more than 4 deep") == true)
         var sends = Scenario()
         try ScenarioFile.apply(
             "x-s: &s {priority: 5, start: 1s}\nsends:\n  - {<<: *s, name: a, audience: x}\n  - {<<: *s, name: b, audience: y, priority: 10}\n",

@@ -111,7 +111,8 @@ struct DrawnRun {
         scenario.apnsID = random.chance(0.3)
         if random.chance(0.2) { scenario.collapseID = "c" }
         if random.chance(0.2) { scenario.expiration = 0 }
-        scenario.drain = random.chance(0.1) ? 0 : random.spread(1_000_000, 2_000_000_000)
+        let drain = random.chance(0.1) ? 0 : random.spread(1_000_000, 2_000_000_000)
+        if scenario.duration != nil { scenario.drain = drain }
         scenario.pushTimeout = random.spread(5_000_000, 1_500_000_000)
         scenario.connectTimeout = random.spread(20_000_000, 1_000_000_000)
         scenario.pingInterval = random.spread(20_000_000, 5_000_000_000)
