@@ -242,7 +242,7 @@ public struct Scenario: Sendable, Equatable, Codable {
         ["profile", "template", "replay"],
         ["devices", "device_file", "registrations", "replay"],
         ["audience", "sends"], ["key", "credentials"],
-        ["key", "cert", "no_auth"],
+        ["key", "no_auth"],
     ]
 
     /// Of the settings that exclude each other a source gives one, and it replaces what weaker sources gave.
@@ -258,6 +258,8 @@ public struct Scenario: Sendable, Equatable, Codable {
         for setting in settings where Self.isOff(setting.text) { clear(companionsOf: setting.name) }
         // Off is as good as not given.
         let names = settings.filter { $0.name != "no_auth" || ["true", "yes", "on"].contains($0.text) }.map(\.name)
+        if names.contains("cert") { for name in ["key", "no_auth"] where !names.contains(name) { clear(name) } }
+        if names.contains("key") || names.contains("no_auth"), !names.contains("cert") { clear("cert") }
         if names.contains("no_auth") || names.contains("cert") { signPolicy = Scenario().signPolicy }
         for group in Self.exclusive {
             let given = names.filter(group.contains)

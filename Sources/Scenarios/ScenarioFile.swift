@@ -212,12 +212,12 @@ public enum ScenarioFile {
     package static func isOfService(_ name: String, _ value: String) -> Bool {
         guard name.hasPrefix("PUSHLOAD_") else { return false }
         let name = name.dropFirst("PUSHLOAD".count)
-        if name.wholeMatch(of: /(_[A-Z0-9_]+)?_PORT(_[0-9]+_(TCP|UDP|SCTP))?/) != nil {
-            return value.wholeMatch(of: /(tcp|udp|sctp):\/\/.+/) != nil
-        }
         if name.wholeMatch(of: /(_[A-Z0-9_]+)?_PORT_[0-9]+_(TCP|UDP|SCTP)_(PROTO|PORT|ADDR)/) != nil { return true }
         if name.wholeMatch(of: /(_[A-Z0-9_]+)?_SERVICE_PORT(_[A-Z0-9_]+)?/) != nil { return UInt16(value) != nil }
-        return name.wholeMatch(of: /(_[A-Z0-9_]+)?_SERVICE_HOST/) != nil
+        if name.wholeMatch(of: /(_[A-Z0-9_]+)?_SERVICE_HOST/) != nil { return true }
+        // Of a Service pushload-metrics it has the name of a setting.
+        return name.wholeMatch(of: /(_[A-Z0-9_]+)?_PORT(_[0-9]+_(TCP|UDP|SCTP))?/) != nil
+            && value.wholeMatch(of: /(tcp|udp|sctp):\/\/.+/) != nil
     }
 
     private static func apply(

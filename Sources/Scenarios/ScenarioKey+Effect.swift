@@ -9,7 +9,7 @@ extension ScenarioKey {
     static let always: Set<String> = [
         "name", "pushes", "duration", "until", "streams", "threads", "pin", "rate", "stages", "trace",
         "replay", "warmup", "by", "measure", "template", "devices", "device_file", "registrations", "topic",
-        "expiration", "apns_id", "seed", "threshold", "metrics_port", "expect_reasons", "no_auth", "engine", "target",
+        "expiration", "apns_id", "seed", "threshold", "metrics_port", "expect_reasons", "engine", "target",
         "allowed_targets", "send_batch", "read_batch", "stream_window", "connection_window", "header_table",
         "encoder_table", "max_frame", "nodelay", "socket_send_buffer", "socket_receive_buffer", "timeout",
         "connect_timeout", "ping_interval", "ping_timeout", "give_up_after", "retry_limit", "retry",
@@ -74,6 +74,9 @@ extension ScenarioKey {
             guard scenario.target != nil, scenario.authentication != "token", !scenario.hasTLS else { return nil }
             return
                 "\(name): a target without provider tokens and TLS needs neither its key nor its certificates; leave it out"
+        },
+        "no_auth": { scenario, name in
+            scenario.cert == nil ? nil : "\(name): cert is an authentication too; leave one of them out"
         },
         "key": ofTokens,
         "key_id": goes("with key, the file of the provider key") { $0.key != nil },
@@ -193,7 +196,7 @@ extension Scenario {
 
     /// Settings that something other than their default is asked for and that have no effect, one line each.
     package var idle: [String] {
-        ScenarioKey.all.filter { $0.isChanged(in: self) }.compactMap { $0.lacking(in: self) }
+        ScenarioKey.all.compactMap { key in key.lacking(in: self).flatMap { key.isChanged(in: self) ? $0 : nil } }
     }
 }
 

@@ -94,6 +94,7 @@ import Testing
         .init(
             "key", "k.p8", idle: ["cert=c.pem"], effective: ["key_id=ABCDEFGHIJ"],
             "key: goes with provider tokens, which cert takes the place of"),
+        .init("no_auth", "true", idle: ["cert=c.pem"], effective: secure, "no_auth: cert is an authentication too"),
         .init("key_id", "ABCDEFGHIJ", effective: ["key=k.p8"], "key_id: goes with key"),
         .init("team_id", "ABCDEFGHIJ", idle: ["credentials=c"], effective: ["key=k.p8"], "team_id: goes with key"),
         .init(
@@ -211,6 +212,9 @@ import Testing
             try applied("pushes: 9\nno_auth: true\nsign_policy: per-push\n").validate() == [
                 "sign_policy: goes with provider tokens, which no_auth leaves out; leave one of them out"
             ])
-        #expect(throws: ScenarioFile.Problems.self) { try applied("key: k.p8\ncert: c.pem\n") }
+        #expect(
+            try applied("pushes: 9\nkey: k.p8\ncert: c.pem\n").validate() == [
+                "key: goes with provider tokens, which cert takes the place of; leave one of them out"
+            ])
     }
 }
