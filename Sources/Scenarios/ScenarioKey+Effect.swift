@@ -12,7 +12,8 @@ extension ScenarioKey {
         "expiration", "apns_id", "seed", "threshold", "metrics_port", "expect_reasons", "engine", "target",
         "allowed_targets", "send_batch", "read_batch", "stream_window", "connection_window", "header_table",
         "encoder_table", "max_frame", "nodelay", "socket_send_buffer", "socket_receive_buffer", "timeout",
-        "connect_timeout", "ping_interval", "ping_timeout", "give_up_after", "retry_limit", "retry",
+        "connect_timeout", "ping_interval", "ping_timeout", "give_up_after", "reconnect_delay",
+        "reconnect_delay_max", "retry_limit", "retry",
     ]
 
     /// Why a setting has no effect in a scenario, one line that begins with the setting; nil: it has one.
