@@ -168,7 +168,8 @@ package struct RunInputs: Sendable {
     package static let shaping: Set<String> = [
         "pushes", "duration", "rate", "stages", "trace", "replay", "speed", "arrivals", "measure", "warmup", "target",
         "no_auth", "cert",
-        "threads", "connections", "tls_min", "tls_max", "retry", "rtt", "plaintext", "devices", "registrations",
+        "threads", "connections", "by", "profile", "template", "tls_min", "tls_max", "retry", "rtt", "plaintext",
+        "devices", "registrations",
         "audience",
         "sends", "templates", "properties",
     ]
@@ -203,27 +204,36 @@ package struct RunInputs: Sendable {
             if !scenario.plaintext { usable.tlsMaximum = scenario.tlsMaximum }
         }
         usable.deviceModel = scenario.target == nil ? scenario.deviceModel : nil
+        usable.by = scenario.by.filter { (try? BreakdownDimension(parsing: $0)) != nil }
+        if (1...Scenario.mostConnections).contains(scenario.connections) { usable.connections = scenario.connections }
         if scenario.connectTimeout > 0 { usable.connectTimeout = scenario.connectTimeout }
         (usable.warmup, usable.warmupPushes) = (scenario.warmup, scenario.warmupPushes)
         // Several need as many connections, which are not looked at here.
         usable.target = scenario.target.map { TargetList($0.urls[0]) }
         (usable.noAuth, usable.cert) = (scenario.noAuth, scenario.cert)
+        // Which devices there are, and what is sent, may be known of the whole run only.
+        var isApart = Set(["tag", "profile", "send"])
+        if scenario.registrations == nil, scenario.deviceFile == nil, scenario.sends.isEmpty { isApart = [] }
         if let path = scenario.template {
             if (try? template(path, scenario, longestToken: SyntheticDevices.tokenLength)) != nil {
                 (usable.template, usable.pushType) = (path, scenario.pushType)
+            } else {
+                isApart.insert("profile")
             }
         } else if (try? ProfileMix(parsing: scenario.profile)) != nil {
             usable.profile = scenario.profile
+        } else {
+            isApart.insert("profile")
         }
         usable.thresholds = scenario.thresholds.filter { (try? Threshold.list(parsing: $0)) != nil }
         guard usable.validate().isEmpty, let inputs = try? RunInputs(loading: usable) else { return independent }
-        // Parts are those of profiles, devices and dimensions, which are not looked at here; nor are the templates of registrations,
-        // which say what devices have of pushes.
+        // The templates of registrations, which say what devices have of pushes, are not looked at here.
         return independent
             + inputs.meaningless { threshold in
                 guard case .latency(let stage, _, let part) = threshold.metric else { return true }
                 let isOfPayload = Stage.ofDevices.contains { $0.key == stage } && usable.deviceModel != nil
-                return part == nil && !(isOfPayload && scenario.registrations != nil)
+                let isKnown = part.map { !isApart.contains($0.dimension.prefix { $0 != ":" }.description) } ?? true
+                return isKnown && !(isOfPayload && scenario.registrations != nil)
             }
     }
 
@@ -297,7 +307,7 @@ package struct RunInputs: Sendable {
     ///   not, when no connection can be made in its time, when a reason is expected that APNs has not, or when the target is not
     ///   for us.
     package func checkMeaning() throws(HarnessError) {
-        var problems = Self.misnamed(scenario) + meaningless { _ in true }
+        var problems = Self.misnamed(scenario) + meaningless { _ in true } + scenario.idle
         if let model = Self.problemOfDeviceModel(scenario), let place = problems.firstIndex(of: model) {
             problems.remove(at: place)
             throw HarnessError(model, of: SettingPart("device_model")).and(problems)

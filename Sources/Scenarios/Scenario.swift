@@ -436,7 +436,7 @@ public struct Scenario: Sendable, Equatable, Codable {
                 || registrations != nil || audience != nil
                 || !sends.isEmpty,
             "nothing says when to stop: give pushes (-n), a duration (-D), or both")
-        problems += idle + audienceProblems + untilProblems
+        problems += idle(of: ScenarioKey.withoutSchedule) + audienceProblems + untilProblems
         check(
             [rate != nil, !stages.isEmpty, trace != nil].count { $0 } <= 1,
             "a rate, stages and a trace exclude each other: give one of them")

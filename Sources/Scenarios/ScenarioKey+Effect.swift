@@ -134,6 +134,10 @@ extension ScenarioKey {
     /// Something other than its default is asked for.
     package func isChanged(in scenario: Scenario) -> Bool { text(in: scenario) != standard }
 
+    /// What depends on when pushes are due: only a whole run says that, a search gives its own rates.
+    private static let ofSchedule: Set<String> = ["arrivals", "backlog", "pacing"]
+    static let withoutSchedule = all.filter { !ofSchedule.contains($0.name) }
+
     // MARK: What many depend on
 
     private static func goes(_ withWhat: String, if has: @escaping @Sendable (Scenario) -> Bool) -> Dependency {
@@ -196,8 +200,10 @@ extension Scenario {
     var hasTLS: Bool { target.map(\.hasTLS) ?? !plaintext }
 
     /// Settings that something other than their default is asked for and that have no effect, one line each.
-    package var idle: [String] {
-        ScenarioKey.all.compactMap { key in key.lacking(in: self).flatMap { key.isChanged(in: self) ? $0 : nil } }
+    package var idle: [String] { idle(of: ScenarioKey.all) }
+
+    func idle(of keys: [ScenarioKey]) -> [String] {
+        keys.compactMap { key in key.lacking(in: self).flatMap { key.isChanged(in: self) ? $0 : nil } }
     }
 }
 

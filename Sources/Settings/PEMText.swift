@@ -32,7 +32,9 @@ package enum PEMText {
 
     /// One has lines of its own, without blanks at their ends; what follows may be of any length.
     private static func isWrongBody(_ body: Substring) -> Bool {
-        guard body.first?.isNewline == true, body.last?.isNewline == true, !body.contains("\r") else { return true }
+        guard body.first?.isNewline == true, body.last?.isNewline == true, !body.contains(where: { $0 == "\r" }) else {
+            return true
+        }
         return body.split(whereSeparator: \.isNewline).contains { $0.contains(where: \.isWhitespace) }
     }
 

@@ -225,6 +225,13 @@ import Transport
             $0.thresholds = ["p99{stage=x} < 1s", "p50{status=200} < 1s"]
         }
         #expect(meant.count == 7, "\(meant)")
+        let parts = problems {
+            ($0.streams, $0.by) = (0, ["connection"])
+            $0.thresholds = [
+                "p99{stage=x} < 1s", "p50{status=200} < 1s", "p50{connection=1} < 1s", "p50{connection=0} < 1s",
+            ]
+        }
+        #expect(parts.count == 4 && parts[0].hasPrefix("streams 0"), "\(parts)")
         let targets = problems {
             $0.target = TargetList(["http://127.0.0.1:1", "https://127.0.0.1:2", "HTTP://127.0.0.1:1/", "x"])
             $0.connections = 3

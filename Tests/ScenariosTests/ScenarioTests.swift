@@ -61,7 +61,7 @@ import Testing
     @Test("Pacing is one of three words, for each engine")
     func pacing() throws {
         var scenario = Scenario()
-        (scenario.pushes, scenario.rate) = (10, 100)
+        scenario.pushes = 10
         let key = try #require(ScenarioKey.named("pacing"))
         #expect(throws: SettingsError.self) { try key.apply(["fast"], to: &scenario) }
         for engine in Scenario.engines {

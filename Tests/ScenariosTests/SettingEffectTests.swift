@@ -138,9 +138,6 @@ import Testing
         .init("retry_budget", "10.4%", effective: ["retry=5xx"], "retry_budget 10.4%: goes with retry"),
     ]
 
-    /// Not only where the command line gives it.
-    private static func isRefusedWithScenario(_ name: String) -> Bool { name != "connections" }
-
     private func made(_ settings: [String]) throws -> Scenario {
         var scenario = Scenario()
         // One at a time, so that what excludes another takes its place.
@@ -154,13 +151,15 @@ import Testing
         func lines(_ beside: [String]) throws -> [String] {
             var scenario = try made(beside)
             try key.apply([found.value], to: &scenario)
-            #expect(key.isChanged(in: scenario) || !Self.isRefusedWithScenario(found.name))
+            #expect(key.isChanged(in: scenario) || found.name == "connections")
             return key.lacking(in: scenario).map { [$0] } ?? []
         }
         let refused = try lines(found.idle)
         #expect(refused.count == 1 && refused[0].hasPrefix(found.said), "\(refused)")
         #expect(try lines(found.effective) == [])
-        guard Self.isRefusedWithScenario(found.name) else { return }
+        guard ScenarioKey.withoutSchedule.contains(where: { $0.name == found.name }), found.name != "connections" else {
+            return
+        }
         var scenario = try made(found.idle)
         try key.apply([found.value], to: &scenario)
         #expect(scenario.validate().contains(refused.first ?? ""))
