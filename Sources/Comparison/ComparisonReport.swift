@@ -22,7 +22,7 @@ enum ComparisonReport {
     }
 
     private static func coloured(_ verdict: String, _ picture: TextPicture) -> String {
-        switch verdict.prefix(while: { $0 != " " }) {
+        switch verdict.prefix(while: \.isLetter) {
         case "faster", "less", "the": picture.good(verdict)
         case "slower", "more": picture.bad(verdict)
         default: verdict
@@ -84,7 +84,7 @@ enum ComparisonReport {
     static func noise(_ comparison: ComparisonDocument, on picture: TextPicture = .plain) -> String {
         let rows: [[String]] = comparison.metrics.compactMap { metric in
             guard let low = metric.low, let high = metric.high, low > 0 else { return nil }
-            return [Written.title(metric.name), "\(Units.fixed((max(high, 1 / low) - 1) * 100, places: 1)) %"]
+            return [Written.title(metric.name), Units.change(max(high, 1 / low))]
         }
         guard !rows.isEmpty else { return "\nnoise floor: not known; it takes two rounds and more (--rounds)\n" }
         var table = TextTable()
@@ -97,15 +97,14 @@ enum ComparisonReport {
         "\(side.name) (\(side.runs.count) \(side.runs.count == 1 ? "run" : "runs"))"
     }
 
-    /// `slower by 8.1 %`, `the same within 2 %`, `no difference seen (could have seen 3.1 %)`.
+    /// `slower by 8.1 %`, `slower: 16 times`, `the same within 2 %`, `no difference seen (could have seen 3.1 %)`.
     static func verdict(_ metric: ComparisonDocument.Metric, _ comparison: ComparisonDocument) -> String {
-        let percent = metric.ratio.map { "\(Units.fixed(abs($0 - 1) * 100, places: 1)) %" } ?? ""
         let same = "the same within \(margin(comparison.margin))"
         switch metric.verdict {
         case .faster, .slower, .more, .less:
             let isSame = metric.sameWithin.map { $0 <= comparison.margin } == true
-            let size = percent.isEmpty ? "" : " by \(percent)"
-            return "\(metric.verdict.rawValue)\(size)" + (isSame ? ", \(same)" : "")
+            let word = metric.verdict.rawValue
+            return (metric.ratio.map { Units.verdict(word, $0) } ?? word) + (isSame ? ", \(same)" : "")
         case .same: return same
         case .noDifference:
             guard let detectable = metric.detectable else { return "no difference seen" }
@@ -114,7 +113,7 @@ enum ComparisonReport {
                 let what = comparison.analysis == .rounds ? "rounds" : "runs of a side"
                 return "no difference seen: \(what) differ too much from each other"
             }
-            return "no difference seen (could have seen \(difference(detectable)))"
+            return "no difference seen (could have seen \(Units.change(detectable)))"
         case .tooFewRuns:
             let fewest = comparison.fewestRuns
             return "too few runs to call a difference ("
@@ -126,13 +125,6 @@ enum ComparisonReport {
             guard (metric.a + metric.b).contains(where: { $0 != 0 }) else { return "both 0" }
             return metric.medianA > 0 && metric.medianB > 0 ? "no ratio: 0 in some runs" : "no ratio to 0"
         }
-    }
-
-    /// Of a ratio: `3.1 %`; from ten times on, where a percentage says nothing more, `12 times as much`.
-    private static func difference(_ ratio: Double) -> String {
-        ratio < 10
-            ? "\(Units.fixed((ratio - 1) * 100, places: 1)) %"
-            : "\(Units.grouped(UInt64(min(ratio.rounded(), 1e15)))) times as much"
     }
 
     /// `2 %`, `0.25 %`.

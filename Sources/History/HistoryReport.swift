@@ -45,12 +45,12 @@ enum HistoryReport {
         return "no change found (median \(median); level \(level))"
     }
 
-    /// `more by 49.2 %`.
+    /// `more by 49.2 %`, `more: 3.1 times`.
     static func verdict(_ change: HistoryDocument.Change) -> String {
         guard change.verdict != .noDifference else { return "spread more or less widely" }
         let known = change.isAcknowledged ? ", acknowledged" : ""
         guard let ratio = change.ratio else { return change.verdict.rawValue + known }
-        return "\(change.verdict.rawValue) by \(Units.fixed(abs(ratio - 1) * 100, places: 1)) %" + known
+        return Units.verdict(change.verdict.rawValue, ratio) + known
     }
 
     /// `1.410 - 1.620 (95 % or more)`: of few runs it covers less; more where runs do not resemble their neighbours.

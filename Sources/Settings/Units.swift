@@ -215,6 +215,18 @@ public enum Units {
         return "\(fixed(value, places: places)) \(unit)"
     }
 
+    /// How far a ratio is from 1: `8.1 %`; above 2 the factor, `2.4 times`, from 10 on `1,897 times`.
+    package static func change(_ ratio: Double) -> String {
+        guard ratio > 2 else { return "\(fixed(abs(ratio - 1) * 100, places: 1)) %" }
+        return ratio < 9.95
+            ? "\(fixed(ratio, places: 1)) times" : "\(grouped(UInt64(Swift.min(ratio, 1e15).rounded()))) times"
+    }
+
+    /// A verdict with its size: `slower by 8.1 %`, `slower: 16 times`.
+    package static func verdict(_ word: String, _ ratio: Double) -> String {
+        "\(word)\(ratio > 2 ? ":" : " by") \(change(ratio))"
+    }
+
     /// `1m 05s`, `12s`, `2h 03m`.
     public static func clock(seconds: Double) -> String {
         let whole = seconds.isNaN ? 0 : Int(min(max(0, seconds.rounded()), 1e15))

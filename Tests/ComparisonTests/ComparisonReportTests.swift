@@ -45,15 +45,19 @@ import Testing
     func verdicts() {
         #expect(verdict(metric(.slower, [1e6], [1.081e6], ratio: 1.081)) == "slower by 8.1 %")
         #expect(verdict(metric(.less, [1e6], [0.9e6], ratio: 0.9)) == "less by 10.0 %")
+        // A factor says more than hundreds of percent.
+        #expect(verdict(metric(.slower, [1e6], [13.58e6], ratio: 13.58)) == "slower: 14 times")
+        #expect(verdict(metric(.faster, [1e6], [3.48e6], ratio: 3.48)) == "faster: 3.5 times")
+        #expect(verdict(metric(.more, [1e6], [2e6], ratio: 2)) == "more by 100.0 %")
         #expect(
             verdict(metric(.noDifference, [1], [1], ratio: 1, detectable: 1.034))
                 == "no difference seen (could have seen 3.4 %)")
         #expect(
             verdict(metric(.noDifference, [1], [1], ratio: 1, detectable: 9.94))
-                == "no difference seen (could have seen 894.0 %)")
+                == "no difference seen (could have seen 9.9 times)")
         #expect(
             verdict(metric(.noDifference, [1], [1], ratio: 1, detectable: 1_897.4))
-                == "no difference seen (could have seen 1,897 times as much)")
+                == "no difference seen (could have seen 1,897 times)")
         for ratio in [0.021, 48] {
             #expect(
                 verdict(metric(.noDifference, [1], [1], ratio: ratio, detectable: 18))

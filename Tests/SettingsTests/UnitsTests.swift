@@ -25,6 +25,15 @@ import Testing
         ] { #expect(try Units.bytes(text) == value) }
     }
 
+    @Test("A ratio above 2 is written as a factor, any other as a percentage")
+    func changes() {
+        for (ratio, text) in [
+            (1.081, "slower by 8.1 %"), (0.9, "slower by 10.0 %"), (0, "slower by 100.0 %"), (2, "slower by 100.0 %"),
+            (2.04, "slower: 2.0 times"), (3.48, "slower: 3.5 times"), (9.94, "slower: 9.9 times"),
+            (9.96, "slower: 10 times"), (13.58, "slower: 14 times"), (1897.4, "slower: 1,897 times"),
+        ] { #expect(Units.verdict("slower", ratio) == text) }
+    }
+
     @Test("A number without its unit is refused, with the units it may have")
     func bareNumbers() {
         func message<Value>(_ read: () throws(Units.ParseError) -> Value) -> String {

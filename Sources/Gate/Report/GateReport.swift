@@ -141,8 +141,9 @@ enum GateReport {
         }
     }
 
-    /// `+8.1 %`.
+    /// `+8.1 %`; above 2 the factor, `3.1 times`.
     static func change(_ ratio: Double) -> String {
+        guard ratio <= 2 else { return Units.change(ratio) }
         let size = Units.fixed(abs(ratio - 1) * 100, places: 1)
         return "\(ratio < 1 && size != "0.0" ? "-" : "+")\(size) %"
     }
