@@ -10,19 +10,19 @@ package struct ThresholdVerdict: Sendable, Equatable {
     let value: Double?
     /// Of a latency that is only known to be larger than `value`: how many pushes of how many got no answer.
     let unanswered: Unanswered?
-    /// On the latency of rejections, where nothing was rejected.
-    private let isWithoutRejections: Bool
+    /// What it names did not happen: no rejection, no answer 500, no request of a device.
+    private let isOfNone: Bool
 
     struct Unanswered: Sendable, Equatable {
         let count: UInt64
         let whole: UInt64
     }
 
-    /// What there is no figure of, or one only known from below, is not held: a threshold nobody could check would be worse
-    /// than none. Of no rejections at all none was slower than the limit.
+    /// A threshold that names some of the pushes (or requests of devices) is held where there were none of them. Otherwise what there
+    /// is no figure of, or one only known from below, is not held: a threshold nobody could check would be worse than none.
     package var isHeld: Bool {
-        if isWithoutRejections { return [.below, .atMost].contains(threshold.comparison) }
-        return value.map { unanswered == nil && threshold.comparison.holds($0, threshold.limit) } ?? false
+        isOfNone
+            || value.map { unanswered == nil && threshold.comparison.holds($0, threshold.limit) } ?? false
     }
 
     package init(_ threshold: Threshold, _ result: ResultDocument) {
@@ -33,7 +33,7 @@ package struct ThresholdVerdict: Sendable, Equatable {
                 .map { ResultDocument.histogramKey($0.dimension, $0.label) } ?? stage
             guard let latencies = try? result.censoredHistogram(key), latencies.count > 0 else {
                 (value, unanswered) = (nil, nil)
-                isWithoutRejections = stage == "total_rejected" && result.pushes.rejected == 0
+                isOfNone = result.histograms[key] == nil && Self.areNone(stage, part, result)
                 return
             }
             let isCensored: Bool
@@ -43,7 +43,30 @@ package struct ThresholdVerdict: Sendable, Equatable {
             value = Self.value(threshold.metric, result)
             unanswered = nil
         }
-        isWithoutRejections = false
+        if case .echo(_, isShare: true) = threshold.metric {
+            isOfNone = result.echo?.requests == 0
+        } else {
+            isOfNone = false
+        }
+    }
+
+    /// Of the pushes, or requests, that a latency is of there were none, though others were measured.
+    private static func areNone(_ stage: String, _ part: Threshold.Part?, _ result: ResultDocument) -> Bool {
+        guard result.latency[.total].count > 0 else { return false }
+        if let part {
+            // What stands among the others, or would have come, is not known.
+            guard result.run.complete, let labels = result.breakdown[part.dimension], labels[Breakdown.other] == nil
+            else { return false }
+            return labels[part.label].map { $0.accepted + $0.rejected + $0.failed + $0.notSent == 0 } ?? true
+        }
+        switch stage {
+        case Stage.totalAccepted.key: return result.pushes.accepted == 0
+        case Stage.totalRejected.key: return result.pushes.rejected == 0
+        case Threshold.echo: return result.echo?.requests == 0
+        case Stage.timeToScreen.key, Stage.timeToContent.key:
+            return result.devices != nil && result.pushes.accepted == 0
+        default: return false
+        }
     }
 
     /// A run's only send is not kept apart: its figures are the run's.
@@ -133,29 +156,49 @@ package struct ThresholdVerdict: Sendable, Equatable {
         }
     }
 
-    /// `p99 < 50ms: 43.2 ms, 13.6 % below`, `p99 < 50ms: 61.0 ms, 22.0 % above`, `p99 < 50ms: 2.00 s, 40 times the limit`, or `p99.9 < 50ms: not known, more than 20.0 s
-    /// (3 of 1,200 pushes got no answer)`.
+    /// `p99 2.28 ms < 50 ms`, `p99 61.0 ms, not < 50 ms (22.0 % above the limit)`, `p99{status=500} < 50ms: no such push`, or
+    /// `p99.9 < 50ms: not known, more than 20.0 s (3 of 1,200 pushes got no answer)`.
     package var description: String {
-        if isWithoutRejections { return "\(threshold.text): nothing rejected" }
+        if isOfNone { return "\(threshold.text): no such \(isOfRequests ? "request" : "push")" }
         guard let value else { return "\(threshold.text): the run has no such figure" }
         if let unanswered {
             return "\(threshold.text): not known, more than \(written(value)) (\(Units.grouped(unanswered.count)) of "
                 + "\(Units.grouped(unanswered.whole)) \(lacking))"
         }
-        return "\(threshold.text): \(written(value))\(Self.margin(value / threshold.limit))"
+        let limit = "\(threshold.comparison.rawValue) \(limit)"
+        guard !isHeld else { return "\(threshold.name) \(written(value)) \(limit)" }
+        return "\(threshold.name) \(written(value)), not \(limit)\(Self.margin(value / threshold.limit))"
     }
 
-    /// `, 22.0 % above`; `, just below` within a twentieth of a percent; `, 3,215 times the limit` where percents would be
-    /// thousands; empty at the limit itself and without a ratio.
-    private static func margin(_ ratio: Double) -> String {
-        guard ratio.isFinite else { return "" }
-        guard ratio > 10 else {
-            let side = ratio < 1 ? "below" : "above"
-            let percent = abs(ratio - 1) * 100
-            return percent >= 0.05
-                ? ", \(Units.fixed(percent, places: 1)) % \(side)" : percent > 0 ? ", just \(side)" : ""
+    /// As it was written, with a blank before its unit: `50 ms`, `99.9 %`, `0.95 * target`, `20k`.
+    private var limit: String {
+        if case .rate(_, ofTarget: true) = threshold.metric {
+            return threshold.limitText.replacing("*", with: " * ")
         }
-        return ", \(Units.grouped(UInt64(min(ratio, 1e18).rounded()))) times the limit"
+        let number = threshold.limitText.prefix { $0.isNumber || $0 == "." }
+        let unit = threshold.limitText.dropFirst(number.count)
+        let isPlain =
+            switch threshold.metric {
+            case .latency, .memory, .cpu: !unit.contains(where: \.isNumber)
+            case .count, .rate, .echo: unit == "%"
+            }
+        return isPlain && !unit.isEmpty ? "\(number) \(unit)" : threshold.limitText
+    }
+
+    /// ` (22.0 % above the limit)`; `just above` within a twentieth of a percent, `40 times the limit` above 2; empty at the limit
+    /// itself and without a ratio.
+    private static func margin(_ ratio: Double) -> String {
+        guard ratio.isFinite, ratio != 1 else { return "" }
+        if ratio > 2 { return " (\(Units.change(ratio)) the limit)" }
+        let size = abs(ratio - 1) < 0.0005 ? "just" : Units.change(ratio)
+        return " (\(size) \(ratio < 1 ? "below" : "above") the limit)"
+    }
+
+    private var isOfRequests: Bool {
+        switch threshold.metric {
+        case .latency(Threshold.echo, _, _), .echo: true
+        default: false
+        }
     }
 
     /// What pushes, or requests, of which a latency is not known did not have.

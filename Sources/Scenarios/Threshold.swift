@@ -66,6 +66,9 @@ public struct Threshold: Sendable, Equatable {
 
     /// As it was written.
     public let text: String
+    /// Its two sides without blanks: `total.p99`, `50ms`.
+    package let name: String
+    package let limitText: String
     public let metric: Metric
     public let comparison: Comparison
     public let limit: Double
@@ -109,6 +112,7 @@ public struct Threshold: Sendable, Equatable {
             throw SettingsError("\"\(text)\": join conditions with &&, as in p99 < 50ms && rejected == 0")
         }
         (metric, limit) = try Self.read(left, right, text)
+        (name, limitText) = (left, right)
     }
 
     private static func isOfComparison(_ character: Character) -> Bool { "<>=".contains(character) }

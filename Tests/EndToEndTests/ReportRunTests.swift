@@ -13,7 +13,7 @@ import Testing
         let name = try #require(FileManager.default.contentsOfDirectory(atPath: output.path).first)
         let folder = output.path + "/" + name
         let page = try String(contentsOfFile: folder + "/page.html", encoding: .utf8)
-        #expect(page.contains("2,000 pushes") && page.contains("held: p99 &lt; 1m"))
+        #expect(page.contains("2,000 pushes") && page.contains("held: p99 ") && page.contains(" &lt; 1 m"))
 
         let again = try Programs.run("pushload", ["report", folder])
         #expect(again.status == 0 && again.output.contains("report.html"), "\(again.error)")

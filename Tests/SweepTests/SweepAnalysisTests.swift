@@ -99,7 +99,8 @@ import Testing
         #expect(problems[1] == "the mock did not start")
         #expect(problems[2] == "1 push failed: push_timeout 1 (and 1 more)")
         #expect(
-            problems[3]?.hasPrefix("threshold crossed: rate > 950") == true && problems[3]?.contains("more)") == false,
+            problems[3]?.hasPrefix("threshold crossed: rate 900/s, not > 950") == true
+                && problems[3]?.contains("more)") == false,
             "\(problems)")
         #expect(problems[4] == nil && problems[5] == nil)
         #expect(outcome.points.map(\.runsMissing) == [0, 0, 0, 0, 1, 0])
