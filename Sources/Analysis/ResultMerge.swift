@@ -24,7 +24,7 @@ package enum ResultMerge {
         var merged = first.result
         merged.scenario = scenario(parts)
         merged.run.id = parts.map(\.run.id).joined(separator: "+")
-        merged.run.startedAt = parts.map(\.run.startedAt).min() ?? ""
+        merged.run.startedAt = parts.map(\.run.startedAt).min { $0.dropLast() < $1.dropLast() } ?? ""
         merged.run.durationSeconds = parts.map(\.run.durationSeconds).max() ?? 0
         merged.run.complete = parts.allSatisfy(\.run.complete)
         merged.run.interrupted = parts.contains(where: \.run.interrupted)

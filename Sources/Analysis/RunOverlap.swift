@@ -1,25 +1,24 @@
-import Foundation
 import Results
 import Settings
 
 /// How long all of several runs went on at the same time.
 ///
-/// A run's interval is `run.started_at` and the `run.duration_seconds` after it. `started_at` is cut to whole seconds: any run
-/// may have begun up to a second later, so that this is the longest common time the documents allow.
+/// A run's interval is `run.started_at` and the `run.duration_seconds` after it. Older versions cut `started_at` to whole seconds:
+/// such a run may have begun up to a second later, so that this is the longest common time the documents allow.
 struct RunOverlap {
     /// Rates are added as if all went on together: that must be so for at least this share of the longest run.
     static let leastShare = 0.5
-    /// The resolution of `run.started_at`, seconds.
-    static let resolution = 1.0
 
     private struct Part {
         let name: String
         let startedAt: String
-        /// Seconds since 1970.
-        let start: Double
+        /// Seconds since 1970, the earliest and the latest.
+        let started: ClosedRange<Double>
         /// Seconds.
         let duration: Double
-        var end: Double { start + duration }
+        var start: Double { started.lowerBound }
+        /// The latest.
+        var end: Double { started.upperBound + duration }
         var description: String { "\(name) (\(startedAt), \(Units.fixed(duration, places: 1)) s)" }
     }
 
@@ -37,16 +36,15 @@ struct RunOverlap {
     /// - Parameter results: at least one, with the names of their files.
     /// - Throws: the name of a file whose time cannot be read.
     init(_ results: [(name: String, result: ResultDocument)]) throws(ResultMerge.Failure) {
-        let formatter = ISO8601DateFormatter()
         var parts: [Part] = []
         for (name, result) in results {
-            guard let start = formatter.date(from: result.run.startedAt) else {
+            guard let started = result.run.start else {
                 throw ResultMerge.Failure(
                     description: "\(name): run.started_at \"\(result.run.startedAt)\" is not a time (ISO 8601)")
             }
             parts.append(
                 Part(
-                    name: name, startedAt: result.run.startedAt, start: start.timeIntervalSince1970,
+                    name: name, startedAt: result.run.startedAt, started: started,
                     duration: max(0, result.run.durationSeconds)))
         }
         let byDuration = parts.sorted { $0.duration < $1.duration }
@@ -56,7 +54,7 @@ struct RunOverlap {
             (common, self.longest, startsApart, apart) = (0, 0, 0, "")
             return
         }
-        let between = first.end + Self.resolution - last.start
+        let between = first.end - last.start
         common = max(0, min(shortest.duration, between))
         self.longest = longest.duration
         startsApart = last.start - (parts.map(\.start).min() ?? last.start)

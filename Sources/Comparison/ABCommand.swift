@@ -176,7 +176,8 @@ package struct ABCommand: AsyncParsableCommand, RunFlags {
     private func keep(_ result: ResultDocument, _ side: any ABSide, _ round: Int) throws(HarnessError) -> String {
         guard let output else { return "\(side.name), round \(round)" }
         do throws(ResultError) {
-            let time = result.run.startedAt.filter { $0 != "-" && $0 != ":" }
+            // To the second, as all folders of runs.
+            let time = result.run.startedAt.prefix(19).filter { $0 != "-" && $0 != ":" } + "Z"
             let folder = try ResultFile.makeRunFolder(
                 parent: "\(output)/\(side.name.lowercased())", time: time,
                 name: "round-\(round < 10 ? "0" : "")\(round)")

@@ -23,11 +23,18 @@ enum ComparisonWarnings {
     /// Of sides with several runs each: that one was made before the other, so that tests and intervals take for a difference what
     /// the machine did meanwhile, or runs to their neighbours.
     static func order(_ a: [ResultDocument], _ b: [ResultDocument]) -> String? {
-        let (timesA, timesB) = (a.map(\.run.startedAt), b.map(\.run.startedAt))
-        guard a.count > 1, b.count > 1, let firstA = timesA.min(), let lastA = timesA.max(), let firstB = timesB.min(),
-            let lastB = timesB.max(), lastA <= firstB || lastB <= firstA, (firstA, lastA) != (firstB, lastB)
+        let (timesA, timesB) = (a.compactMap(\.run.start), b.compactMap(\.run.start))
+        // Of runs of one second that older versions made it is not known.
+        func isBefore(_ first: [ClosedRange<Double>], _ second: [ClosedRange<Double>]) -> Bool {
+            guard let last = first.map(\.upperBound).max(), let begin = second.map(\.lowerBound).min() else {
+                return false
+            }
+            return last <= begin
+        }
+        guard a.count > 1, b.count > 1, timesA.count == a.count, timesB.count == b.count,
+            isBefore(timesA, timesB) != isBefore(timesB, timesA)
         else { return nil }
-        let (before, after) = lastA <= firstB ? ("A", "B") : ("B", "A")
+        let (before, after) = isBefore(timesA, timesB) ? ("A", "B") : ("B", "A")
         return
             "all runs of \(before) were made before those of \(after): what changed on the machine meanwhile counts as a "
             + "difference (alternate them, or use pushload ab)"

@@ -116,12 +116,15 @@ enum ResultComparison {
         }
     }
 
-    /// In which the runs of two sides were made: of those of one second, or that do not say when, one side's after the other's.
+    /// In which the runs of two sides were made: of those whose times are not told apart, one side's after the other's.
     static func order(_ a: [ResultDocument], _ b: [ResultDocument]) -> RunOrder {
-        let runs = a.map { (at: $0.run.startedAt, side: 0) } + b.map { (at: $0.run.startedAt, side: 1) }
-        // Which side is the first of a second's is not known: the order that widens intervals more.
-        let orders = [1, -1].map { sign in
-            RunOrder(isB: runs.sorted { ($0.at, sign * $0.side) < ($1.at, sign * $1.side) }.map { $0.side == 1 })
+        let runs = a.map { (at: $0.run.start ?? 0...0, side: 0) } + b.map { (at: $0.run.start ?? 0...0, side: 1) }
+        // Which side is the first of a second's, or of a millisecond's, is not known: the order that widens intervals more.
+        let orders = [0, 1].map { first in
+            let times = runs.map { (at: $0.side == first ? $0.at.lowerBound : $0.at.upperBound.nextDown, run: $0) }
+            return RunOrder(
+                isB: times.sorted { ($0.at, $0.run.side != first ? 1 : 0) < ($1.at, $1.run.side != first ? 1 : 0) }
+                    .map { $0.run.side == 1 })
         }
         return orders[0].stretch >= orders[1].stretch ? orders[0] : orders[1]
     }

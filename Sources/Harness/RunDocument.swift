@@ -294,5 +294,5 @@ struct RunDocument {
         return settings
     }
 
-    static func timestamp(_ date: Date) -> String { date.formatted(.iso8601) }
+    static func timestamp(_ date: Date) -> String { ResultDocument.Run.timestamp(date) }
 }

@@ -111,10 +111,11 @@ enum RunHistory {
         return usable
     }
 
-    /// Of two that started in one second, by their folders' names: these begin with the second they were made in, and those of one
+    /// Of two that started at one time, by their folders' names: these begin with the second they were made in, and those of one
     /// second are numbered, run, run-2 … run-10.
     private static func isEarlier(_ a: Run, _ b: Run) -> Bool {
-        let times = (a.result.run.startedAt, b.result.run.startedAt)
+        // Without the Z, whole seconds of older versions come before the milliseconds of the same second.
+        let times = (a.result.run.startedAt.dropLast(), b.result.run.startedAt.dropLast())
         guard times.0 == times.1 else { return times.0 < times.1 }
         func folder(_ run: Run) -> String {
             run.path.hasSuffix("/result.json") ? String(run.path.dropLast(12)) : run.path

@@ -1,3 +1,4 @@
+import Foundation
 import Measurement
 import Settings
 
@@ -66,7 +67,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
     public struct Run: Codable, Sendable, Equatable {
         public var id = ""
         package var name = ""
-        /// ISO 8601, UTC.
+        /// ISO 8601, UTC, with milliseconds; older versions wrote whole seconds.
         package var startedAt = ""
         public var durationSeconds = 0.0
         /// False when the run was stopped before its plan was done.
@@ -380,5 +381,21 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         }
 
         public init() {}
+    }
+}
+
+extension ResultDocument.Run {
+    /// A time as `started_at` has it.
+    package static func timestamp(_ date: Date) -> String {
+        date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    }
+
+    /// When it started, seconds since 1970: between these two, because `started_at` may be cut to whole seconds; nil: that is no time.
+    package var start: ClosedRange<Double>? {
+        let fraction = startedAt.drop { $0 != "." }.dropFirst().prefix { $0.isNumber }
+        let whole = fraction.isEmpty ? startedAt : startedAt.replacing(".\(fraction)", with: "")
+        guard let date = ISO8601DateFormatter().date(from: whole) else { return nil }
+        let known = date.timeIntervalSince1970 + (Double("0.\(fraction)") ?? 0)
+        return known...(fraction.isEmpty ? known + 1 : known)
     }
 }

@@ -190,8 +190,8 @@ package struct SweepCommand: AsyncParsableCommand, RunFlags {
         if file == nil, length.name == nil { scenario.name = "sweep" }
         do throws(SettingsError) {
             return try SweepPlan(
-                version: Versions.pushload, startedAt: Date().formatted(.iso8601), scenario: scenario, axes: sweep.axes,
-                search: sweep.search)
+                version: Versions.pushload, startedAt: ResultDocument.Run.timestamp(Date()), scenario: scenario,
+                axes: sweep.axes, search: sweep.search)
         } catch { throw HarnessError(error.description) }
     }
 

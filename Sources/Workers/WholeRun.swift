@@ -34,7 +34,7 @@ package struct WholeRun {
             }.first
         merge = WorkerMerge(
             id: run.id, workers: run.workers, scenario: run.scenario,
-            startedAt: start.map { Date(timeIntervalSince1970: $0.at).formatted(.iso8601) } ?? "")
+            startedAt: start.map { ResultDocument.Run.timestamp(Date(timeIntervalSince1970: $0.at)) } ?? "")
     }
 
     /// Those whose shard has not been added.

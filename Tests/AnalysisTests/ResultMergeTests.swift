@@ -224,6 +224,20 @@ import Testing
             })
     }
 
+    @Test("Milliseconds of a start are no unknown second: half of the longest must have been together")
+    func overlapOfMilliseconds() {
+        func merged(_ second: String) -> String {
+            message([
+                ("a", result("a", [5], started: "2026-01-02T03:04:05.000Z", seconds: 10)),
+                ("b", result("b", [5], started: "2026-01-02T03:04:\(second)Z", seconds: 10)),
+            ])
+        }
+        #expect(merged("10.000") == "merged")
+        #expect(merged("10.100").contains("all runs together for at most 4.9 s of 10.0 s"))
+        // Of one that an older version cut to whole seconds as before.
+        #expect(merged("10") == "merged")
+    }
+
     @Test("Runs are merged when all went on together for half of the longest, a second of unknown start allowed for")
     func overlap() {
         // 10 s each: together from 6 s (or, as the second of the first start is cut off, 7 s) after the first second on.

@@ -17,6 +17,8 @@ import Testing
         let (run, machine, cost) = (result.run, result.environment, result.cost)
         #expect(run.id.count == 16 && run.name == "evening" && run.engine == "wire" && run.target == "by hand")
         #expect(run.startedAt.hasSuffix("Z") && !run.complete && !run.interrupted)
+        #expect(
+            run.startedAt.count == "2026-11-29T05:58:56.123Z".count && run.start?.lowerBound == run.start?.upperBound)
         for text in [machine.host, machine.cpu, machine.kernel, machine.system] { #expect(!text.isEmpty) }
         #expect(machine.cores > 0 && machine.memoryBytes > 0 && machine.versions["pushload"] != nil)
         #expect(cost.clientMemory > 0 && cost.clockReading > 0 && cost.histogramRecord > 0 && cost.measuring > 0)

@@ -125,6 +125,17 @@ import Testing
             result.run.startedAt = "2026-11-28T11:52:19Z"
             return (path: "\(name)/result.json", result: result)
         }
+        // Milliseconds tell more, and come after the whole seconds of older versions.
+        for (times, order) in [
+            (["19.700", "19.020", "18.999"], [2, 1, 0]), (["19.020", "19", "20"], [1, 0, 2]),
+        ] as [([String], [Int])] {
+            let runs = times.enumerated().map { index, time in
+                var result = SampleRun.make("\(index)", 1)
+                result.run.startedAt = "2026-11-28T11:52:\(time)Z"
+                return (path: "\(index)", result: result)
+            }
+            #expect(try RunHistory.make(runs).series[0].runs.map(\.path) == order.map { "\($0)" })
+        }
         let paths = try RunHistory.make(all).series[0].runs.map(\.path)
         #expect(paths == names.map { $0 + "/result.json" }, "\(paths)")
     }
