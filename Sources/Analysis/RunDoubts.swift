@@ -17,7 +17,13 @@ package enum RunDoubts {
                 $0.run.complete && $0.pushes.ended != $0.pushes.planned
             },
             count("pushes were lost or doubled") { ($0.pushes.lost ?? 0) > 0 || ($0.pushes.duplicated ?? 0) > 0 },
+            count(tooShort(runs)) { $0.enoughSeconds != nil },
             count("the generator was a limit") { $0.generator.limited },
         ].compactMap { $0 }
+    }
+
+    private static func tooShort(_ runs: [ResultDocument]) -> String {
+        let enough = runs.compactMap(\.enoughSeconds).max() ?? 0
+        return "the measured time was too short for intervals (\(Units.duration(nanoseconds: enough * 1e9)) is enough)"
     }
 }

@@ -1,13 +1,16 @@
 import Analysis
 import Results
 import Settings
+import Statistics
 
 /// What a reader of a comparison must know: what else differs, and which runs are doubtful.
 enum ComparisonWarnings {
     /// Each fact of machine, versions and settings in which not all runs are the same, named once.
-    static func differences(_ a: [ResultDocument], _ b: [ResultDocument]) -> [String] {
+    ///
+    /// - Parameter known: facts that are told otherwise.
+    static func differences(_ a: [ResultDocument], _ b: [ResultDocument], but known: Set<String> = []) -> [String] {
         let (factsA, factsB) = (a.map(RunFacts.of), b.map(RunFacts.of))
-        let names = Set((factsA + factsB).flatMap(\.keys)).sorted()
+        let names = Set((factsA + factsB).flatMap(\.keys)).subtracting(known).sorted()
         return names.compactMap { name -> String? in
             let valuesA = Set(factsA.map { $0[name] ?? "none" })
             let valuesB = Set(factsB.map { $0[name] ?? "none" })
@@ -18,6 +21,37 @@ enum ComparisonWarnings {
             let within = [("A", valuesA), ("B", valuesB)].filter { $0.1.count > 1 }
             return within.map { "the runs of \($0.0) differ in \(name): \(list($0.1))" }.joined(separator: "; ")
         }
+    }
+
+    /// Of closed loops that keep different numbers of pushes open: what follows from that alone, and what answers the question. nil of others.
+    static func littlesLaw(_ a: [ResultDocument], _ b: [ResultDocument]) -> String? {
+        func number(_ key: String, _ result: ResultDocument) -> Double? {
+            result.scenario[key].flatMap { Double($0.description) }
+        }
+        func open(_ side: [ResultDocument]) -> UInt64? {
+            let open = side.map { result -> UInt64? in
+                guard result.throughput.offered == nil, let connections = number("connections", result),
+                    let streams = number("streams", result), case let all = connections * streams, all >= 1, all < 1e15
+                else { return nil }
+                return UInt64(all)
+            }
+            return Set(open).count == 1 ? open[0] : nil
+        }
+        guard let openA = open(a), let openB = open(b), openA != openB else { return nil }
+        let rates = [a, b].compactMap { Quantile.median($0.map(\.throughput.answered)) }
+        let rate = rates.min().map { " --rate \(easyRate($0))" } ?? " --rate"
+        return
+            "A keeps \(Units.grouped(openA)) pushes open and B \(Units.grouped(openB)), in a closed loop: rate and latency follow from that "
+            + "(Little's law: open pushes = rate x latency). Compare at one load: the same with\(rate)"
+    }
+
+    /// Four fifths of a rate in two digits, as flags have it: `24k`.
+    private static func easyRate(_ rate: Double) -> String {
+        let whole = UInt64(max(1, min(0.8 * rate, 1e9)))
+        var step: UInt64 = 1
+        while whole / step >= 100 { step *= 10 }
+        let rounded = whole / step * step
+        return rounded % 1000 == 0 ? "\(rounded / 1000)k" : "\(rounded)"
     }
 
     /// Of sides with several runs each: that one was made before the other, so that tests and intervals take for a difference what

@@ -44,7 +44,11 @@ enum ResultComparison {
             throw Failure(
                 description: "metric \"\(name)\": expected one of \(ComparedMetric.names.joined(separator: ", "))")
         }
-        var warnings = ComparisonWarnings.differences(a.runs.map(\.result), b.runs.map(\.result))
+        let law = ComparisonWarnings.littlesLaw(a.runs.map(\.result), b.runs.map(\.result))
+        var warnings =
+            [law].compactMap { $0 }
+            + ComparisonWarnings.differences(
+                a.runs.map(\.result), b.runs.map(\.result), but: law == nil ? [] : ["connections", "streams"])
         for (name, side) in [("A", a), ("B", b)] {
             warnings += RunDoubts.of(side.runs.map(\.result)).map { "\(name): \($0)" }
         }

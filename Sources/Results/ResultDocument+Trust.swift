@@ -146,3 +146,19 @@ extension ResultDocument.Trust {
     public typealias Until = ResultDocument.TrustedUntil
     public typealias Arrivals = ResultDocument.TrustedArrivals
 }
+
+extension ResultDocument {
+    /// How long a run of such pushes is to be measured for intervals of its figures, seconds; nil: it was long enough, or does not tell.
+    package var enoughSeconds: Double? {
+        guard let trust else { return nil }
+        let figures = LatencyFigure.allCases.compactMap { figure in trust[figure].map { (figure: figure, trusted: $0) }
+        }
+        guard !figures.isEmpty, figures.allSatisfy({ $0.trusted.without == "few_blocks" }) else { return nil }
+        // Ten blocks in which pushes end: these come one by one, or all together as often as they take. The first ones are not judged.
+        let slowest = Double(figures.map { latency[.total].value($0.figure) }.max() ?? 0) / 1e9
+        let block = max(
+            0.05, slowest, figures.map(\.trusted.blockSeconds).max() ?? 0,
+            throughput.answered > 0 ? 1 / throughput.answered : 0)
+        return slowest + 10 * block
+    }
+}

@@ -241,6 +241,92 @@ import Testing
     }
 
     @Test(
+        "Runs that alternated within a second are in alternation by their milliseconds, and not one side after the other"
+    )
+    func milliseconds() throws {
+        func made(_ name: String, _ times: [String]) -> ResultComparison.Side {
+            side(
+                name,
+                times.enumerated().map { place, time in
+                    var run = result("\(name)\(place)", 1 + Double(place) / 100)
+                    run.run.startedAt = "2026-11-21T10:00:\(time)Z"
+                    return run
+                })
+        }
+        func compared(_ a: [String], _ b: [String]) throws -> (stretch: Double, isTold: Bool) {
+            let document = try ResultComparison.compare(made("a", a), made("b", b))
+            return (document.stretch, document.warnings.contains { $0.hasPrefix("all runs of ") })
+        }
+        let turns = try compared(["05.010", "05.230", "05.470", "05.690"], ["05.120", "05.350", "05.580", "05.800"])
+        #expect(turns.stretch == 1 && !turns.isTold)
+        let apart = try compared(["05.010", "05.120", "05.230", "05.350"], ["05.470", "05.580", "05.690", "05.800"])
+        #expect(apart.stretch == RunOrder(before: 4, after: 4).stretch && apart.isTold)
+        // Older results have whole seconds: what they do not tell widens intervals, and is no claim.
+        let old = try compared(["05", "05", "06", "06"], ["05", "06", "06", "07"])
+        #expect(old.stretch > 1 && !old.isTold)
+        let mixed = try compared(["05", "05", "05", "05"], ["06.000", "06.100", "06.200", "06.300"])
+        #expect(mixed.stretch == apart.stretch && mixed.isTold)
+    }
+
+    @Test(
+        "Closed loops with other numbers of streams differ by Little's law: that is said, with what compares them at one load"
+    )
+    func littlesLaw() throws {
+        func made(_ name: String, streams: Int64, rate: Double, offered: Double? = nil) -> ResultComparison.Side {
+            side(
+                name,
+                (0..<2).map { place in
+                    var run = inTurn(result("\(name)\(place)", 1), name, place)
+                    run.scenario["connections"] = .integer(1)
+                    run.scenario["streams"] = .integer(streams)
+                    run.throughput = .init(windowSeconds: 1, offered: offered, answered: rate)
+                    return run
+                })
+        }
+        let warnings = try ResultComparison.compare(
+            made("a", streams: 10, rate: 31_400), made("b", streams: 500, rate: 109_000)
+        ).warnings
+        #expect(
+            warnings.filter { $0.contains("Little") } == [
+                "A keeps 10 pushes open and B 500, in a closed loop: rate and latency follow from that (Little's law: open "
+                    + "pushes = rate x latency). Compare at one load: the same with --rate 25k"
+            ], "\(warnings)")
+        // One fact, one message.
+        #expect(!warnings.contains { $0.contains("differ in streams") }, "\(warnings)")
+        for (streams, offered) in [(10, nil), (500, 1000)] as [(Int64, Double?)] {
+            let others = try ResultComparison.compare(
+                made("a", streams: 10, rate: 900, offered: offered),
+                made("b", streams: streams, rate: 900, offered: offered)
+            ).warnings
+            #expect(!others.contains { $0.contains("Little") }, "\(others)")
+        }
+    }
+
+    @Test("Runs that are too short for intervals of their own are so in a comparison, too")
+    func tooShort() throws {
+        func made(_ name: String) -> ResultComparison.Side {
+            side(
+                name,
+                (0..<2).map { place in
+                    var run = inTurn(result("\(name)\(place)", 1), name, place)
+                    var figure = ResultDocument.TrustedFigure(blocks: 1, blockSeconds: 0.02)
+                    figure.without = "few_blocks"
+                    run.trust = .init()
+                    run.trust?.figures = ["p50": figure, "p99": figure]
+                    return run
+                })
+        }
+        let warnings = try ResultComparison.compare(made("a"), made("b")).warnings
+        for side in ["A", "B"] {
+            #expect(
+                warnings.contains {
+                    $0.hasPrefix("\(side): the measured time was too short for intervals (")
+                        && $0.hasSuffix(" is enough) in 2 of 2 runs")
+                }, "\(warnings)")
+        }
+    }
+
+    @Test(
         "Where runs of a side were made together, intervals are wider, p is larger and more runs are needed, in any order of files"
     )
     func together() throws {

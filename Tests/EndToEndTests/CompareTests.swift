@@ -16,7 +16,7 @@ import Testing
         #expect(table.status == 0, "\(table)")
         #expect(table.output.contains("A: \(a.path) (2 runs)") && table.output.contains("B: \(b.path) (1 run)"))
         #expect(table.output.contains("only one run of B: no interval"), "\(table)")
-        #expect(table.output.contains("warning: A and B differ in streams: 100 and 50"), "\(table)")
+        #expect(table.output.contains("warning: A keeps 100 pushes open and B 50, "), "\(table)")
         let runs = try FileManager.default.contentsOfDirectory(atPath: a.path).sorted()
         let json = try Programs.run(
             "pushload", ["compare", "--json", "\(a.path)/\(runs[0])", "\(a.path)/\(runs[1])/result.json"])
@@ -86,9 +86,9 @@ import Testing
         #expect(comparison.metrics.allSatisfy { $0.coverage == nil || $0.coverage == 0.875 })
         #expect(comparison.distributions.allSatisfy { $0.differs == nil && $0.p == nil })
         #expect(
-            comparison.warnings.starts(with: [
-                "A and B differ in sign_policy: every:7 and every:9", "A and B differ in streams: 20 and 10",
-            ]), "\(comparison.warnings)")
+            comparison.warnings[0].hasPrefix("A keeps 20 pushes open and B 10, in a closed loop: ")
+                && comparison.warnings[1] == "A and B differ in sign_policy: every:7 and every:9",
+            "\(comparison.warnings)")
         #expect(!comparison.metrics.contains { $0.name == "client peak memory" })
         let kept = try Programs.run("pushload", ["compare", "--json", "\(output.path)/a", "\(output.path)/b"])
         let again = try kept.read(ComparisonDocument.self)
@@ -165,7 +165,9 @@ import Testing
         let comparison = try finished.read(ComparisonDocument.self)
         #expect(comparison.metrics.contains { $0.name == "client peak memory" })
         #expect(comparison.b.name == other + " -m 10 --name second")
-        #expect(comparison.warnings.contains("A and B differ in streams: 20 and 10"), "\(comparison.warnings)")
+        #expect(
+            comparison.warnings.contains { $0.hasPrefix("A keeps 20 pushes open and B 10, ") }, "\(comparison.warnings)"
+        )
         #expect(
             comparison.warnings.contains {
                 $0.hasPrefix("A and B use different mocks: ") && $0.hasSuffix(" and \(mock)")
@@ -198,5 +200,26 @@ import Testing
         #expect(
             try refusal(old, "old")
                 == "pushload: A: result of X: schema pushload.result/1; this version reads pushload.result/3")
+    }
+
+    @Test(
+        "A comparison of closed loops with other numbers of streams says what follows from these, and that short runs are short"
+    )
+    func closedLoops() throws {
+        let finished = try Programs.run(
+            "pushload", ["ab", "-n", "500", "--a", "-m 10", "--b", "-m 250", "--rounds", "2"])
+        #expect(finished.status == 0, "\(finished.error)")
+        let warnings = finished.output.split(separator: "\n").filter { $0.hasPrefix("warning: ") }
+        #expect(
+            warnings.count {
+                $0.contains("A keeps 10 pushes open and B 250, in a closed loop")
+                    && $0.contains("the same with --rate ")
+            } == 1, "\(warnings)")
+        #expect(!warnings.contains { $0.contains("differ in streams") }, "\(warnings)")
+        for side in ["A", "B"] {
+            #expect(
+                warnings.contains { $0.hasPrefix("warning: \(side): the measured time was too short for intervals (") },
+                "\(warnings)")
+        }
     }
 }

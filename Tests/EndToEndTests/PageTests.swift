@@ -39,7 +39,7 @@ struct PageTests {
             "\(Units.duration(nanoseconds: mockCPU)) a push",
             Units.bytes(result.cost.clientMemory), Units.bytes(mockMemory),
             "\(Units.fixed(result.run.durationSeconds, places: 2)) s", result.run.id, result.environment.cpu,
-            tls, "BadPriority", "held: p99 &lt; 1m",
+            tls, "BadPriority", " &lt; 1 m",
         ]
         for figure in figures { #expect(document.contains(figure), "\(figure) is not on the page") }
         for part in [
@@ -67,7 +67,7 @@ struct PageTests {
         #expect(try Programs.run("pushload", ["report", "-o", page] + folders).status == 0)
         let both = try Chromium.load(page)
         #expect(both.console.isEmpty, "\(both.console)")
-        for part in ["Figures side by side", "run #2 against run #1", "A and B differ in streams: "] {
+        for part in ["Figures side by side", "run #2 against run #1", "A keeps 20 pushes open and B 10"] {
             #expect(both.document.contains(part), "\(part)")
         }
         #expect(try Programs.run("pushload", ["history", "--across", "streams", "-o", page] + folders).status == 0)

@@ -36,14 +36,11 @@ enum TrustSection {
         guard let trust = result.trust, !trust.figures.isEmpty else { return [] }
         let figures = shown.filter { $0.figure != .p90 || trust.until?.asked.hasPrefix("p90 ") == true }
             .compactMap { name, figure in trust[figure].map { (name: name, figure: figure, trusted: $0) } }
-        if figures.allSatisfy({ $0.trusted.without == "few_blocks" }) {
-            // Ten blocks in which pushes end: these come one by one, or all together as often as they take. The first ones are not judged.
-            let slowest = Double(figures.map { result.latency[.total].value($0.figure) }.max() ?? 0) / 1e9
-            let rate = result.throughput.answered
-            let length = figures.map(\.trusted.blockSeconds).max() ?? 0
-            let block = max(0.05, length, slowest, rate > 0 ? 1 / rate : 0)
-            let enough = Units.duration(nanoseconds: (slowest + 10 * block) * 1e9)
-            return ["", "trust: no intervals, the measured time is too short for them (\(enough) is enough)"]
+        if let enough = result.enoughSeconds {
+            return [
+                "",
+                "trust: no intervals, the measured time is too short for them (\(Units.duration(nanoseconds: enough * 1e9)) is enough)",
+            ]
         }
         var isFirst = true
         let intervals = figures.compactMap { name, figure, trusted -> String? in
