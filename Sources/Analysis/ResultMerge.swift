@@ -114,6 +114,7 @@ package enum ResultMerge {
         merged.generator.runQueueDelay = parts.compactMap(\.generator.runQueueDelay).max()
         merged.generator.spin = sum(parts, \.generator.spin) / Double(parts.count)
         merged.generator.steal = parts.map(\.generator.steal).max() ?? 0
+        merged.generator.cpuLimit = parts.compactMap(\.generator.cpuLimit).max { $0.throttled < $1.throttled }
         merged.generator.overflowed = sum(parts, \.generator.overflowed)
         merged.generator.cpu = generatorCPU(parts)
         merged.cooldown.seconds = parts.map(\.cooldown.seconds).max() ?? 0

@@ -70,6 +70,7 @@ final class LoadRun: Sendable {
         let begun = MonotonicClock.now()
         let cpuBefore = ProcessCost.sample()?.cpu ?? 0
         let machineBefore = MachineTime.sample()
+        let limitBefore = CPULimit.sample()
         let allocationsBefore = AllocationCount.current()
         let scenario = inputs.scenario
         let metrics = try scenario.metricsPort.map { port in
@@ -132,6 +133,8 @@ final class LoadRun: Sendable {
         if outcome.run.startedAt.isEmpty { outcome.run.durationSeconds = Double(MonotonicClock.now() - begun) / 1e9 }
         outcome.cpu = (ProcessCost.sample()?.cpu ?? 0) - cpuBefore
         outcome.generator.steal = MachineTime.sample().stealShare(since: machineBefore)
+        outcome.generator.cpuLimit = CPULimit.most(CPULimit.sample(), since: limitBefore)
+            .map { .init(periods: $0.periods, throttled: $0.throttled, seconds: Double($0.time) / 1e9) }
         if let before = allocationsBefore, let after = allocationsAfter {
             outcome.allocations = after - min(before, after)
         }

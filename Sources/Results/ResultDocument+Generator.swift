@@ -17,6 +17,8 @@ extension ResultDocument {
         package var spin = 0.0
         /// Share of the machine's CPU time that the hypervisor gave to others.
         package var steal = 0.0
+        /// What the CPU limit of the container did; nil where there is none, or it cannot be read.
+        @AddedLater package var cpuLimit: CPULimit?
         /// Of the pushes that overflowed, those that came due while a worker thread stood still or was busy.
         @AddedLater package var overflowed: UInt64?
         /// Where the workers' CPU time went.
@@ -25,12 +27,24 @@ extension ResultDocument {
         enum CodingKeys: String, CodingKey {
             case limited, reasons, spin, steal, overflowed
             case cpu = "cpu_ns_per_push"
+            case cpuLimit = "cpu_limit"
             case loopLag = "loop_lag_ns"
             case workerLoad = "worker_load"
             case runQueueDelay = "run_queue_delay"
         }
 
         public init() {}
+
+        /// Periods in which a container's CPU limit was counted, those in which it stopped threads, and for how long, seconds of all cores.
+        package struct CPULimit: Codable, Sendable, Equatable {
+            package var periods: UInt64
+            package var throttled: UInt64
+            package var seconds: Double
+
+            package init(periods: UInt64, throttled: UInt64, seconds: Double) {
+                (self.periods, self.throttled, self.seconds) = (periods, throttled, seconds)
+            }
+        }
 
         /// Nanoseconds of CPU time a push; together they are `cost.client_cpu_ns_per_push`.
         public struct CPU: Codable, Sendable, Equatable {
