@@ -199,6 +199,25 @@ public struct LoadSchedule: Sendable, Equatable {
         }
     }
 
+    /// When the rate that is meant changes, seconds: a moment, or from when to when it does; none of one rate, and of a trace.
+    package var turns: [ClosedRange<Double>] {
+        var turns: [ClosedRange<Double>] = []
+        for (place, segment) in segments.enumerated() {
+            let before = place > 0 ? segments[place - 1] : nil
+            switch segment.curve {
+            case .ramp, .sine: turns.append(segment.start...max(segment.start, segment.end))
+            case .instant: turns.append(segment.start...segment.start)
+            case .constant:
+                if let before, before.curve != segment.curve || before.end < segment.start {
+                    turns.append(segment.start...segment.start)
+                }
+            }
+            // A pause has no segment.
+            if let before, before.end < segment.start { turns.append(before.end...before.end) }
+        }
+        return turns
+    }
+
     /// Pushes meant to be due by a time (seconds), a burst whole from its moment on, none in a gap; of a trace 0.
     public func expected(by time: Double) -> Double {
         let leftOut = gaps.reduce(0.0) { sum, gap in

@@ -38,8 +38,9 @@ public struct BlockFigure: Sendable, Equatable {
     static let sought = 1.1
     /// Of the blocks of a run that ended so, seconds.
     static let soonest = 1.25
-    /// A smaller change of the figure is none, as a share.
+    /// A smaller change of the figure is none: as a share, and in nanoseconds, unless it crosses a limit.
     public static let tolerance = 0.05
+    public static let leastChange: UInt64 = 20_000
 
     /// Why there is no interval.
     public enum Without: Sendable, Equatable {
@@ -61,6 +62,8 @@ public struct BlockFigure: Sendable, Equatable {
         /// Nanoseconds.
         public let before: UInt64
         public let after: UInt64
+        /// The load was asked to change then.
+        public var isAskedFor = false
         /// In one of them so many pushes got no answer that it has no such figure.
         var isUnanswered = false
     }
@@ -72,6 +75,8 @@ public struct BlockFigure: Sendable, Equatable {
         public let slow: UInt64
     }
 
+    private let limits: [UInt64]
+    private let turns: [ClosedRange<Double>]
     /// 0…100.
     public let percentile: Double
     /// Nanoseconds, of all blocks together.
@@ -87,6 +92,8 @@ public struct BlockFigure: Sendable, Equatable {
     public private(set) var swing: Swing?
     /// Blocks do not resemble their neighbours; nil: there are too few to tell.
     public private(set) var isIndependent: Bool?
+    /// Blocks resemble their neighbours, and the faster half of them differs noticeably from the slower one.
+    public private(set) var isWandering = false
     /// Of the blocks that were judged: how many, how long one is (seconds), the correlation of one with the next (−1…1) and the chances
     /// of that and of the trend where there is none (0…1).
     public private(set) var blocks: Int
@@ -111,13 +118,20 @@ public struct BlockFigure: Sendable, Equatable {
 
     /// nil of no push at all.
     ///
-    /// - Parameter isSought: the run goes on until this figure is known well enough.
-    public init?(_ percentile: Double, _ everything: [LatencyBlock], isSought: Bool = false) {
+    /// - Parameters:
+    ///   - isSought: the run goes on until this figure is known well enough.
+    ///   - limits: nanoseconds; a change from one side of one of these to the other counts, however small.
+    ///   - turns: when the load was asked to change, seconds: a change of the figure at one of these was asked for.
+    public init?(
+        _ percentile: Double, _ everything: [LatencyBlock], isSought: Bool = false, limits: [UInt64] = [],
+        turns: [ClosedRange<Double>] = []
+    ) {
         // One in which nothing came says nothing.
         let blocks = everything.filter { $0.count > 0 }
         let all = Whole(blocks)
         guard all.count > 0 else { return nil }
         self.percentile = percentile
+        (self.limits, self.turns) = (limits, turns)
         value = all.value(atShare: percentile / 100)
         (self.blocks, blockSeconds) = (blocks.count, Self.length(blocks))
         guard !all.isUnanswered(atShare: percentile / 100) else {
@@ -131,7 +145,8 @@ public struct BlockFigure: Sendable, Equatable {
         let settled = Self.settled(blocks, value)
         let judged = judge(settled)
         shift = findShift(settled, judged)
-        let turns = findTurns(judged)
+        let swings = findTurns(judged)
+        isWandering = isIndependent == false && halves(judged) != nil
         let count = Double(judged.reduce(0) { $0 &+ $1.count })
         let beyond = Double(judged.reduce(0) { $0 &+ $1.above(value) })
         let enough = max(Self.fewestBeyond, Self.fewestClumps * Self.clump(blocks, all))
@@ -142,7 +157,7 @@ public struct BlockFigure: Sendable, Equatable {
         let below = least > 0 ? least - 1 : 0
         let reaching = Double(judged.reduce(0) { $0 &+ $1.above(below) })
         let spare = min(due - beyond, reaching - due - Self.margin(judged, above: below))
-        if shift?.isUnanswered == true || turns?.isUnanswered == true {
+        if shift?.isUnanswered == true || swings?.isUnanswered == true {
             shift = nil
             without = .unanswered
         } else if shift != nil {
@@ -162,7 +177,7 @@ public struct BlockFigure: Sendable, Equatable {
             without = .fewPushes(needed: share > 0 ? UInt64(min(enough / share + first, 1e18).rounded(.up)) : nil)
         }
         // Of fewer pushes the halves differ by chance.
-        if low != nil, let turns { swing = Swing(fast: turns.before, slow: turns.after) }
+        if low != nil, let swings { swing = Swing(fast: swings.before, slow: swings.after) }
     }
 
     /// Without the first ones, in which pushes that take as long as the figure cannot have ended yet: a block has what ends in it.
@@ -229,21 +244,35 @@ public struct BlockFigure: Sendable, Equatable {
         let isByTurns = [1, 2].contains { lag in
             NeighbourCorrelation(shares, lag: lag).map { $0.pSmaller <= Self.swingLevel / 2 } ?? false
         }
-        guard isByTurns else { return nil }
-        let ordered = zip(shares, blocks).sorted { $0.0 < $1.0 }.map(\.1)
+        return isByTurns ? halves(blocks) : nil
+    }
+
+    /// The faster half of the blocks and the slower one.
+    private func halves(_ blocks: [LatencyBlock]) -> Shift? {
+        let ordered = zip(shares(blocks), blocks).sorted { $0.0 < $1.0 }.map(\.1)
         let half = ordered.count / 2
         return compare(ordered.prefix(half), ordered.suffix(half), at: nil)
     }
 
     private static func size(_ shift: Shift) -> Double { abs(Double(shift.after) - Double(shift.before)) }
 
-    /// The largest change between neighbouring stretches.
+    /// The largest change between neighbouring stretches; one that was asked for only where there is no other.
     private func change(_ blocks: [LatencyBlock]) -> Shift? {
-        stretches(shares(blocks)).flatMap { stretches in
+        let changes = stretches(shares(blocks)).flatMap { stretches in
             zip(stretches, stretches.dropFirst()).compactMap { before, after in
                 compare(blocks[before], blocks[after], at: blocks[after.lowerBound].from)
             }
-        }.max { Self.size($0) < Self.size($1) }
+        }
+        let others = changes.filter { !$0.isAskedFor }
+        return (others.isEmpty ? changes : others).max { Self.size($0) < Self.size($1) }
+    }
+
+    /// Whether the load was asked to change when the figure did: answers come later than pushes are due, and a change is seen by the
+    /// block. What changes little by little goes with any of them.
+    private func isAskedFor(_ at: Double?) -> Bool {
+        guard let at else { return !turns.isEmpty }
+        let room = 1.5 * blockSeconds + Double(value) / 1e9
+        return turns.contains { at >= $0.lowerBound - room && at <= $0.upperBound + room }
     }
 
     /// Between the places where shares change: by their ranks, which no outlier misleads, and by themselves, which shows the few blocks
@@ -260,8 +289,17 @@ public struct BlockFigure: Sendable, Equatable {
         }
         let values = wholes.map { $0.value(atShare: share) }
         let (small, large) = (Double(min(values[0], values[1])), Double(max(values[0], values[1])))
-        guard large - small >= Self.tolerance * small, large > small else { return nil }
-        return Shift(at: at, before: values[0], after: values[1])
+        guard large > small else { return nil }
+        let (low, high) = (min(values[0], values[1]), max(values[0], values[1]))
+        guard Self.isNoticeable(from: low, to: high) || limits.contains(where: { low <= $0 && $0 < high }) else {
+            return nil
+        }
+        return Shift(at: at, before: values[0], after: values[1], isAskedFor: isAskedFor(at))
+    }
+
+    /// Whether one value is larger than another by a twentieth and by 20 us.
+    public static func isNoticeable(from low: UInt64, to high: UInt64) -> Bool {
+        high > low && high - low >= leastChange && Double(high - low) >= tolerance * Double(low)
     }
 
     /// Of the number of pushes that took longer than `value`, if their number in all were given.

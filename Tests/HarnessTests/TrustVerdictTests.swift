@@ -1,3 +1,4 @@
+import Foundation
 import Measurement
 import Results
 import Scenarios
@@ -40,6 +41,77 @@ import Testing
                 $0.hasPrefix("p99 swings: blocks of 1.00 s are slow and fast by turns (2.98 ms in")
             }, "\(trust.doubts)")
         #expect(trust.figures["p50"]?.swing == nil)
+    }
+
+    /// Blocks of half a second of 1,000 pushes around a latency of their own, ns.
+    private func blocks(_ count: Int, _ latency: (Double) -> UInt64) -> [LatencyBlock] {
+        (0..<count).map { block in
+            var latencies = LatencyHistogram()
+            for place in 0..<1000 { latencies.record(latency(Double(block) / 2) * (900 + UInt64(place) / 5) / 1000) }
+            return LatencyBlock(from: Double(block) / 2, to: Double(block + 1) / 2, latencies)
+        }
+    }
+
+    /// - Parameters:
+    ///   - change: of a run of 2,000 pushes a second for ten seconds.
+    private func doubts(_ blocks: [LatencyBlock], _ change: (inout Scenario) -> Void = { _ in }) throws -> [String] {
+        var scenario = Scenario()
+        (scenario.rate, scenario.duration) = (2000, 10 * Self.second)
+        change(&scenario)
+        var outcome = LoadOutcome()
+        outcome.blocks = blocks
+        return TrustVerdict(outcome, inputs: try RunInputs(scenario), generator: .init(), start: 1).section.doubts
+    }
+
+    @Test("A change by some microseconds is no doubt, nor one by some percent; one beyond what a threshold allows is")
+    func smallChanges() throws {
+        let step = blocks(20) { $0 < 5 ? 38_500 : 33_500 }
+        let few = blocks(20) { $0 < 5 ? 10_000_000 : 10_300_000 }
+        let swing = blocks(40) { Int($0 * 2) % 2 == 0 ? 20_000 : 30_000 }
+        let trend = blocks(20) { 30_000 + UInt64($0 * 1000) }
+        let wandering = blocks(40) { UInt64(30_000 + 5000 * sin($0 / 3)) }
+        for (name, blocks) in [
+            ("step", step), ("few", few), ("swing", swing), ("trend", trend), ("wandering", wandering),
+        ] {
+            let found = try doubts(blocks)
+            #expect(found.isEmpty, "\(name): \(found)")
+        }
+        let allowed = try doubts(step) { $0.thresholds = ["p50 < 35us"] }
+        #expect(
+            allowed.count == 1 && allowed[0].hasPrefix("not steady: 5.0 s after the start p50 went from 3"),
+            "\(allowed)")
+        #expect(try doubts(step) { $0.thresholds = ["p50 < 50us"] }.isEmpty)
+        // The same ten times as long.
+        #expect(try doubts(blocks(20) { $0 < 5 ? 385_000 : 335_000 }).count == 1)
+        #expect(try !doubts(blocks(40) { UInt64(300_000 + 100_000 * sin($0 / 3)) }).isEmpty)
+    }
+
+    @Test("All figures that change at one time are one doubt")
+    func oneChange() throws {
+        let step = try doubts(blocks(20) { $0 < 5 ? 1_000_000 : 3_000_000 })
+        #expect(
+            step.count == 1 && step[0].hasPrefix("not steady: 5.0 s after the start p50 went from 999 us to 3.00 ms, ")
+                && step[0].contains(", p90 from 1.08 ms to "), "\(step)")
+        let trend = try doubts(blocks(20) { 1_000_000 + UInt64($0 * 200_000) })
+        #expect(
+            trend.count == 1 && trend[0].hasPrefix("not steady: ") && trend[0].contains(", p90 from "), "\(trend)")
+    }
+
+    @Test("A step where the stages ask for another rate is no doubt; one in the middle of a stage is")
+    func stages() throws {
+        func doubts(_ stages: String, _ latency: (Double) -> UInt64) throws -> [String] {
+            try self.doubts(blocks(60, latency)) {
+                ($0.rate, $0.duration) = (nil, nil)
+                $0.stages = (try? LoadStage.parse(stages)) ?? []
+            }
+        }
+        let step: (Double) -> UInt64 = { $0 < 15 ? 1_000_000 : 3_000_000 }
+        #expect(try doubts("hold 1k 15s, hold 2k 15s", step).isEmpty)
+        #expect(try doubts("ramp 1k 2k 30s", step).isEmpty)
+        #expect(try doubts("hold 1k 5s, hold 2k 25s", step).count == 1)
+        // Another change besides.
+        let both = try doubts("hold 1k 10s, hold 2k 20s") { $0 < 10 ? 1_000_000 : $0 < 20 ? 3_000_000 : 6_000_000 }
+        #expect(both.count == 1 && both[0].contains("20.0 s after the start"), "\(both)")
     }
 
     @Test("A change that is far larger than the generator was late is the target's, however busy the machine was")

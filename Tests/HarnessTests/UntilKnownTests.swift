@@ -129,7 +129,8 @@ import Transport
             level: { $0 < 3.5 ? 2 : 6 })
         let trust = try #require(drifting.trust)
         #expect(trust.until?.reached == false && trust.until?.obstacle == "not_steady", "\(trust)")
-        #expect(trust.doubts.contains { $0.hasPrefix("not steady: p50 went from") }, "\(trust.doubts)")
+        #expect(
+            trust.doubts.contains { $0.hasPrefix("not steady: ") && $0.contains(" p50 went from ") }, "\(trust.doubts)")
         let at = try #require(trust[.p50]?.shift?.at)
         #expect(abs(at - 3.5) < 0.5, "\(at)")
     }

@@ -36,6 +36,21 @@ import Testing
         #expect(count(100, nil, 1000) == 1000)
     }
 
+    @Test(
+        "A schedule knows when its rate changes: at the borders of stages of other rates, all through a ramp, never at one rate"
+    )
+    func turns() throws {
+        func turns(_ stages: String) throws -> [ClosedRange<Double>] {
+            LoadSchedule(stages: try LoadStage.parse(stages)).turns
+        }
+        #expect(try turns("hold 1k 5s, hold 2k 5s, hold 2k 5s") == [5...5])
+        #expect(try turns("ramp 1k 2k 10s, hold 2k 5s") == [0...10, 10...10])
+        #expect(try turns("hold 1k 5s, pause 2s, hold 1k 5s") == [7...7, 5...5])
+        #expect(try turns("hold 1k 5s, burst 100, hold 1k 5s").contains(5...5))
+        #expect(LoadSchedule(rate: 1000, limit: nil, length: 5 * Self.second).turns.isEmpty)
+        #expect(LoadSchedule(trace: [0, 1, 5_000_000]).turns.isEmpty)
+    }
+
     @Test("What is expected by a time is what is due by then, whatever the stages are, and their times are told")
     func expected() throws {
         let stages = try LoadStage.parse(

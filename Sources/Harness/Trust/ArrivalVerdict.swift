@@ -28,6 +28,8 @@ struct ArrivalVerdict {
     let section: ResultDocument.Trust.Arrivals
     /// One sentence; nil: the arrivals are what was asked for.
     let doubt: String?
+    /// The generator was late, and not for want of streams.
+    let isOwn: Bool
 
     /// nil of a closed loop, of recorded, jittered and sudden arrivals, and of too few.
     init?(_ outcome: LoadOutcome, inputs: RunInputs, start: UInt64) {
@@ -78,6 +80,7 @@ struct ArrivalVerdict {
                 + "\(isPoisson ? "those of Poisson arrivals" : "even"): \(miss)"
         section.kept = section.kept && !isLate
         self.section = section
+        isOwn = !Self.isTargets(outcome)
         doubt = section.kept ? nil : "pushes were not begun at the times asked for: \(what); \(Self.cause(outcome))"
     }
 
@@ -128,8 +131,14 @@ struct ArrivalVerdict {
         let (late, own) = (outcome.measurements[.late].summary.p99, outcome.loopLag.summary.p99)
         func written(_ time: UInt64) -> String { Units.duration(nanoseconds: Double(time)) }
         if let words = outcome.noConnection.section.cause(ofLateness: Double(late)) { return words }
-        return late > 2 * own && late > own + GeneratorVerdict.noticedLag
+        return isTargets(outcome)
             ? "they waited for free streams (late p99 \(written(late)))"
             : "the generator was late (p99 \(written(own)))"
+    }
+
+    /// Pushes waited for streams, far longer than the generator was late.
+    private static func isTargets(_ outcome: LoadOutcome) -> Bool {
+        let (late, own) = (outcome.measurements[.late].summary.p99, outcome.loopLag.summary.p99)
+        return late > 2 * own && late > own + GeneratorVerdict.noticedLag
     }
 }

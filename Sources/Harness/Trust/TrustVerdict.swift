@@ -12,30 +12,34 @@ struct TrustVerdict {
 
     /// - Parameters:
     ///   - generator: as judged.
+    ///   - saysLate: it says already that pushes were late by the generator's fault.
     ///   - start: when the run began, ns of the monotonic clock; 0: it did not.
-    init(_ outcome: LoadOutcome, inputs: RunInputs, generator: ResultDocument.Generator, start: UInt64) {
+    init(
+        _ outcome: LoadOutcome, inputs: RunInputs, generator: ResultDocument.Generator, saysLate: Bool = false,
+        start: UInt64
+    ) {
         var section = ResultDocument.Trust()
         var doubts: [String] = []
         var found: [(name: String, figure: BlockFigure)] = []
+        let turns = inputs.schedule?.turns ?? []
         for (name, percentile) in Precision.figures {
             let isSought = inputs.precision?.percentile == percentile
-            guard let figure = BlockFigure(percentile, outcome.blocks, isSought: isSought) else { continue }
+            guard
+                let figure = BlockFigure(
+                    percentile, outcome.blocks, isSought: isSought, limits: Self.limits(percentile, inputs),
+                    turns: turns)
+            else { continue }
             found.append((name, figure))
             section.figures[name.replacing(".", with: "_")] = Self.document(figure)
         }
-        for (name, figure) in found {
-            if let shift = figure.shift { doubts.append("not steady: \(name) \(Self.words(shift))") }
+        let changes = found.compactMap { name, figure in
+            figure.shift.flatMap { $0.isAskedFor ? nil : Change(name: name, shift: $0, room: figure.blockSeconds) }
         }
-        for (name, figure) in found {
-            guard let swing = figure.swing else { continue }
-            doubts.append(
-                "\(name) swings: blocks of \(Units.duration(nanoseconds: figure.blockSeconds * 1e9)) are slow and fast by turns "
-                    + "(\(Self.written(swing.fast)) in the faster half of them, \(Self.written(swing.slow)) in the slower)"
-            )
-        }
-        // What drifts hangs together, too.
-        let dependent = found.filter { $0.figure.without == .notIndependent }
-        if let figure = dependent.first?.figure {
+        doubts += Self.words(changes)
+        doubts += Self.swings(found)
+        // What drifts hangs together, too, and so does what follows the stages.
+        let dependent = found.filter { $0.figure.without == .notIndependent && $0.figure.isWandering }
+        if let figure = dependent.first?.figure, changes.isEmpty, turns.isEmpty {
             doubts.append(
                 "\(Units.listed(dependent.map(\.name))): blocks of \(Units.duration(nanoseconds: figure.blockSeconds * 1e9)) resemble the "
                     + "ones before (correlation of ranks \(Units.fixed(figure.correlation ?? 0, places: 2))): figures wander more slowly than the "
@@ -43,7 +47,7 @@ struct TrustVerdict {
         }
         if let arrivals = ArrivalVerdict(outcome, inputs: inputs, start: start) {
             section.arrivals = arrivals.section
-            if let doubt = arrivals.doubt { doubts.append(doubt) }
+            if let doubt = arrivals.doubt, !(arrivals.isOwn && saysLate) { doubts.append(doubt) }
         }
         if let precision = inputs.precision {
             let figure = found.first { $0.figure.percentile == precision.percentile }?.figure
@@ -55,13 +59,58 @@ struct TrustVerdict {
 
     private static func written(_ time: UInt64) -> String { Units.duration(nanoseconds: Double(time)) }
 
-    private static func words(_ shift: BlockFigure.Shift) -> String {
-        guard let at = shift.at else {
-            return
-                "went little by little from \(written(shift.before)) in the first third to \(written(shift.after)) in the last"
+    /// What the run's thresholds allow of a percentile, ns.
+    private static func limits(_ percentile: Double, _ inputs: RunInputs) -> [UInt64] {
+        inputs.scenario.parsedThresholds.compactMap { threshold in
+            guard case .latency(Stage.total.key, .percentile(percentile), nil) = threshold.metric, threshold.limit >= 0,
+                threshold.limit < 1e18
+            else { return nil }
+            return UInt64(threshold.limit)
         }
-        return
-            "went from \(written(shift.before)) to \(written(shift.after)) \(Units.fixed(at, places: 1)) s after the start"
+    }
+
+    /// A figure that changed, at a time that is known to `room` seconds.
+    private struct Change {
+        let name: String
+        let shift: BlockFigure.Shift
+        let room: Double
+    }
+
+    /// One sentence for all figures that changed at one time, and one for all that did little by little.
+    private static func words(_ changes: [Change]) -> [String] {
+        var groups: [[Change]] = []
+        for change in changes.sorted(by: { ($0.shift.at ?? -1) < ($1.shift.at ?? -1) }) {
+            if let last = groups.last?.last, (last.shift.at == nil) == (change.shift.at == nil),
+                abs((last.shift.at ?? 0) - (change.shift.at ?? 0)) <= max(last.room, change.room)
+            {
+                groups[groups.count - 1].append(change)
+            } else {
+                groups.append([change])
+            }
+        }
+        return groups.map { group in
+            let when =
+                group[0].shift.at.map { "\(Units.fixed($0, places: 1)) s after the start" }
+                ?? "little by little, from the first third to the last,"
+            let figures = group.enumerated().map { place, change in
+                "\(change.name)\(place == 0 ? " went" : "") from \(written(change.shift.before)) to \(written(change.shift.after))"
+            }
+            return "not steady: \(when) \(figures.joined(separator: ", "))"
+        }
+    }
+
+    /// One sentence for all figures that swing.
+    private static func swings(_ found: [(name: String, figure: BlockFigure)]) -> [String] {
+        let swinging = found.compactMap { name, figure in
+            figure.swing.map { (name: name, swing: $0, seconds: figure.blockSeconds) }
+        }
+        guard let first = swinging.first else { return [] }
+        let length = Units.duration(nanoseconds: (swinging.map(\.seconds).max() ?? 0) * 1e9)
+        let others = swinging.dropFirst().map { "; \($0.name) \(written($0.swing.fast)) and \(written($0.swing.slow))" }
+        return [
+            "\(Units.listed(swinging.map(\.name))) swing\(swinging.count == 1 ? "s" : ""): blocks of \(length) are slow and fast by turns "
+                + "(\(written(first.swing.fast)) in the faster half of them, \(written(first.swing.slow)) in the slower\(others.joined()))"
+        ]
     }
 
     private static func document(_ figure: BlockFigure) -> ResultDocument.Trust.Figure {
