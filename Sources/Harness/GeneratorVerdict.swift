@@ -1,10 +1,12 @@
 import Measurement
 import Networking
 import Results
+import Scenarios
 import Settings
 import Transport
 
-/// Whether the generator itself, rather than its target, set the limit of a run.
+/// Whether the generator itself, rather than its target, set the limit of a run: only where it can have moved a figure that is printed
+/// or judged by more than that is known to.
 struct GeneratorVerdict {
     private let outcome: LoadOutcome
     private let isOpenLoop: Bool
@@ -16,6 +18,7 @@ struct GeneratorVerdict {
     private let needsPin: Bool
     /// Several are pinned to one.
     private let sharesPins: Bool
+    private let thresholds: [Threshold]
 
     /// A worker thread this busy has no room left.
     static let busyLoad = 0.95
@@ -33,51 +36,97 @@ struct GeneratorVerdict {
         usesMock = inputs.scenario.target == nil
         threads = inputs.scenario.threads + (usesMock ? inputs.scenario.mockThreads : 0)
         self.cores = cores
+        thresholds = inputs.scenario.parsedThresholds
         let pinned = inputs.scenario.pins?.cores.count
         needsPin = pinned.map { $0 <= inputs.scenario.threads } ?? false
         sharesPins = pinned.map { $0 < inputs.scenario.threads } ?? false
     }
 
-    private var reasons: [String] {
-        var reasons: [String] = []
-        if let busiest = outcome.generator.workerLoad.first, busiest >= Self.busyLoad {
-            reasons.append(
-                "a worker thread was busy \(Units.fixed(busiest * 100, places: 0)) % of the time: "
-                    + (threads < cores
-                        ? "give more threads (-t) with connections\(needsPin ? " and cores (--pin)" : "") of their own"
-                        : "no core is left for another (\(Units.counted(cores, "core")))"))
-        }
+    /// Why a worker thread did not get on, the first that applies; nil where nothing is known to have held it up.
+    private var cause: String? {
         if let delay = outcome.generator.runQueueDelay, delay >= Self.noticedRunQueueDelay {
-            reasons.append(
-                "a worker thread waited for a core \(Units.fixed(delay * 100, places: 0)) % of the time: "
-                    + (sharesPins
-                        ? "several are pinned to one (--pin)"
-                        : "other threads" + (usesMock ? ", the bundled mock's among them," : "") + " need the cores too")
-            )
+            return
+                "a worker thread waited for a core \(Units.fixed(delay * 100, places: 0)) % of the time: \(competitor)"
         }
-        let lag = outcome.loopLag.summary
-        if lag.count >= 100, lag.p99 >= Self.noticedLag {
-            reasons.append(
-                "pushes left late although streams were free: p99 \(Units.duration(nanoseconds: Double(lag.p99)))")
+        if outcome.generator.runQueueDelay == nil, let limit = reachedLimit { return limit }
+        if let busy { return busy }
+        if outcome.generator.steal >= Self.noticedSteal {
+            return
+                "\(Units.fixed(outcome.generator.steal * 100, places: 1)) % of the machine's CPU time went to other virtual machines"
         }
+        return nil
+    }
+
+    private var busy: String? {
+        guard let busiest = outcome.generator.workerLoad.first, busiest >= Self.busyLoad else { return nil }
+        return "a worker thread was busy \(Units.fixed(busiest * 100, places: 0)) % of the time: "
+            + (threads < cores
+                ? "give more threads (-t) with connections\(needsPin ? " and cores (--pin)" : "") of their own"
+                : "no core is left for another (\(Units.counted(cores, "core")))")
+    }
+
+    /// What a worker thread waited for.
+    private var competitor: String {
+        if let limit = reachedLimit { return limit }
+        if sharesPins { return "several are pinned to one (--pin)" }
+        return "other threads" + (usesMock ? ", the bundled mock's among them," : "") + " need the cores too"
+    }
+
+    /// The container's CPU limit, where it was reached in a twentieth of its periods.
+    private var reachedLimit: String? {
+        guard let limit = outcome.generator.cpuLimit, limit.throttled > 0,
+            Double(limit.throttled) >= Self.noticedRunQueueDelay * Double(limit.periods)
+        else { return nil }
+        return
+            "the CPU limit of this container (cpu.stat: throttled \(Units.grouped(limit.throttled)) of "
+            + "\(Units.counted(limit.periods, "period")))"
+    }
+
+    /// The share of the time in which the thread that was held up most could have sent and did not.
+    private var heldUp: Double {
+        let seconds = outcome.run.durationSeconds
+        let limited = outcome.generator.cpuLimit.map {
+            seconds > 0 ? $0.seconds / seconds / Double(max(1, threads)) : 0
+        }
+        return max(outcome.generator.runQueueDelay ?? limited ?? 0, outcome.generator.steal)
+    }
+
+    /// One sentence: the cause, and what it did to figures that are printed or judged. Nothing of what moves them by less than they are
+    /// known to.
+    private var reasons: [String] {
+        var effects: [String] = []
+        if let late { effects.append(late) }
         let overflowed = outcome.measurements.notSent[FailureCause.overflowed.index]
         let own = outcome.generator.overflowed ?? 0
         if own > 0, own >= overflowed / 2 {
-            reasons.append(
-                "\(Units.counted(own, "push")) overflowed the backlog while a worker thread stood still or was busy"
-            )
+            effects.append(
+                "\(Units.counted(own, "push")) overflowed the backlog while a worker thread stood still or was busy")
         }
-        if outcome.generator.steal >= Self.noticedSteal {
-            reasons.append(
-                "\(Units.fixed(outcome.generator.steal * 100, places: 1)) % of the machine's CPU time went to other virtual machines"
-            )
-        }
-        return reasons
+        if !effects.isEmpty { return [([cause].compactMap { $0 } + effects).joined(separator: "; ")] }
+        // A thread that has no room left limits every figure.
+        if let busy { return [busy] }
+        guard let cause, !isOpenLoop, GeneratorEffect.isRateMoved(by: heldUp, outcome.blocks) else { return [] }
+        return ["\(cause); the rate may be up to \(Units.fixed(heldUp * 100, places: 0)) % low"]
     }
 
-    /// The client's CPU time a push by what it went to. Encoding and signing are timed in samples; TLS is what the calls that
-    /// read and write took besides the socket calls in them. `other` is the rest of the whole: epoll, frames, measuring, other
-    /// threads.
+    /// Pushes that left late by the generator's own fault, where that can have moved a figure.
+    private var late: String? {
+        let lag = outcome.loopLag.summary
+        guard lag.count >= 100, lag.p99 >= Self.noticedLag else { return nil }
+        let effect = GeneratorEffect(
+            lag: outcome.loopLag, totals: outcome.measurements.totals.all, blocks: outcome.blocks,
+            thresholds: thresholds)
+        guard let words = effect.words else { return nil }
+        return
+            "pushes left late although streams were free (p99 \(Units.duration(nanoseconds: Double(lag.p99)))): \(words)"
+    }
+
+    /// Lateness is among the reasons: nobody has to say it again.
+    var saysLate: Bool { isOpenLoop && late != nil }
+
+    /// The client's CPU time a push by what it went to. Encoding is timed in samples, so short that a thread hardly ever loses its core
+    /// in one: its mean is that of the latency `encode`. TLS is what the calls that read and write took besides the socket calls in
+    /// them. `other` is the rest of the whole: epoll, frames, measuring, other threads.
     private var cpu: ResultDocument.Generator.CPU {
         let counts = outcome.measurements.counts
         let answered = Double(counts.accepted + counts.rejected)
@@ -92,10 +141,10 @@ struct GeneratorVerdict {
             left -= part
             return perPush(part)
         }
+        let encoded = part(encode.count > 0 ? encode.mean * answered : 0)
         let spin = part(Double(time.spin) * time.onCore)
         let socket = part(Double(time.socket) * time.onCore)
         let tls = part(Double(time.transfer - min(time.transfer, time.socket)) * time.onCore)
-        let encoded = part(encode.count > 0 ? encode.mean * Double(counts.sent) * time.onCore : 0)
         let signed = part(Double(time.sign) * time.onCore)
         return .init(encode: encoded, sign: signed, tls: tls, socket: socket, spin: spin, other: perPush(left))
     }

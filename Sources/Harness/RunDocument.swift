@@ -62,10 +62,14 @@ struct RunDocument {
         if inputs.scenario.measure { result.warmup.answered = answered - measured.counts.measured }
         result.cooldown = outcome.cooldown
         result.retries = outcome.retries
-        result.generator = GeneratorVerdict(outcome, inputs: inputs).section
+        let generator = GeneratorVerdict(outcome, inputs: inputs)
+        result.generator = generator.section
         if !outcome.isPartial, inputs.place.isAlone, inputs.place.resumed == nil {
             result.trust =
-                TrustVerdict(outcome, inputs: inputs, generator: result.generator, start: outcome.start).section
+                TrustVerdict(
+                    outcome, inputs: inputs, generator: result.generator, saysLate: generator.saysLate,
+                    start: outcome.start
+                ).section
         }
         result.statuses = Self.named(measured.statuses) { String($0) }
         result.setRejections(measured.rejections)
@@ -82,7 +86,9 @@ struct RunDocument {
         result.cost = cost
         result.series = outcome.series
         result.histograms = histograms(oneWay)
-        result.notes = RunNotes(inputs: inputs, outcome: outcome, mock: mock).all
+        var notes = RunNotes(inputs: inputs, outcome: outcome, mock: mock)
+        notes.isLatenessSaid = generator.saysLate || result.trust?.arrivals?.kept == false
+        result.notes = notes.all
         return result
     }
 

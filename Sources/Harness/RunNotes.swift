@@ -9,6 +9,8 @@ struct RunNotes {
     let inputs: RunInputs
     let outcome: LoadOutcome
     let mock: MockAccount?
+    /// That pushes were late is said already, with the cause.
+    var isLatenessSaid = false
 
     var all: [String] {
         outcome.notes + (inputs.sends?.notes ?? []) + inputs.refusals + replay
@@ -167,7 +169,7 @@ struct RunNotes {
         let (total, service) = (
             outcome.measurements.totals.answered.summary, outcome.measurements[.service].summary
         )
-        guard service.count > 0 else { return nil }
+        guard service.count > 0, !isLatenessSaid else { return nil }
         let retried = outcome.retries.attempts > 0 ? "; one that is retried counts from when it was first due" : ""
         let noConnection = outcome.noConnection.section
         for (name, due, sent) in [("p99", total.p99, service.p99), ("p90", total.p90, service.p90)]
