@@ -133,7 +133,7 @@ bench-peers: build .build/python/installed ## pushload and mock-apns beside h2lo
 	Benchmarks/peers/picture.py results/peers.md docs/images/peers.svg
 	Benchmarks/idle_connections.py
 
-bench-truths: build ## figures beside what they must be: pace, stall, answer time, search
+bench-truths: build ## figures beside what they must be: pace, stall, answer time, search, false alarms
 	Benchmarks/truths.py
 
 bench-memory: build ## memory of client and mock after 2 and 10 minutes, with 1 and 100 million pushes: writes a table of docs/performance.md

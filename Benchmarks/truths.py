@@ -3,7 +3,7 @@
 
 Needs a release build (`make build`) and a machine that does nothing else. Ends with status 1 when a check is missed.
 
-    Benchmarks/truths.py [--only answer-time|pace|stall|search] [--seconds 60]
+    Benchmarks/truths.py [--only answer-time|pace|stall|search|false-alarms] [--seconds 60] [--runs 100]
 """
 
 import argparse
@@ -78,13 +78,34 @@ def search():
         check(f"search, time {turn + 1}", float(found[1].replace(",", "")), 1900, 2100, "pushes/s")
 
 
+def false_alarms(runs):
+    """Runs of 3 s at 5 % of what this machine sends: at most 1 in 50 says that the generator was a limit. Doubts are counted, too."""
+    most = run("--duration", "3s")["throughput"]["answered_per_second"]
+    rate = max(100, round(most / 20))
+    print(f"closed loop: {most:,.0f} pushes/s; {runs} runs at {rate:,}/s", flush=True)
+    limited, doubted = 0, 0
+    for turn in range(runs):
+        result = run("--rate", str(rate), "--duration", "3s")
+        reasons, doubts = result["generator"]["reasons"], (result["trust"] or {}).get("doubts", [])
+        limited += bool(result["generator"]["limited"])
+        doubted += bool(doubts)
+        for line in [f"limit: {reason}" for reason in reasons] + [f"doubt: {doubt}" for doubt in doubts]:
+            print(f"        run {turn + 1}: {line}", flush=True)
+    check("runs at 5 % of the most that say the generator was a limit", limited, 0, runs / 50, f"of {runs}")
+    print(f"        {doubted} of {runs} runs have a doubt", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=["answer-time", "pace", "stall", "search"])
+    parser.add_argument("--only", choices=["answer-time", "pace", "stall", "search", "false-alarms"])
     parser.add_argument("--seconds", type=int, default=60, help="length of the paced run")
+    parser.add_argument("--runs", type=int, default=100, help="runs of false-alarms, 1 to 1,000")
     options = parser.parse_args()
+    if not 1 <= options.runs <= 1000:
+        parser.error("--runs: expected 1 to 1000")
     need()
-    checks = {"answer-time": answer_time, "pace": lambda: pace(options.seconds), "stall": stall, "search": search}
+    checks = {"answer-time": answer_time, "pace": lambda: pace(options.seconds), "stall": stall, "search": search,
+              "false-alarms": lambda: false_alarms(options.runs)}
     for name, body in checks.items():
         if options.only in (None, name):
             body()
