@@ -1,3 +1,4 @@
+import Results
 import Settings
 
 /// How far a run is.
@@ -43,7 +44,7 @@ package struct Progress: Sendable, Equatable {
         self.outage = outage
     }
 
-    /// `no connection for 1.20 s (connection_refused), next in 30 ms`.
+    /// `no connection for 1.2 s (connection refused), next in 30 ms`.
     ///
     /// - Parameters:
     ///   - lasts: ns.
@@ -51,7 +52,7 @@ package struct Progress: Sendable, Equatable {
     package static func outage(lasts: UInt64, cause: String, nextAttempt: UInt64?) -> String {
         let next =
             nextAttempt.map { "next in \(Units.fixed(Double($0) / 1e6, places: 0)) ms" } ?? "connecting"
-        return "no connection for \(Units.fixed(Double(lasts) / 1e9, places: 1)) s\(cause.isEmpty ? "" : " (\(cause))"), \(next)"
+        return "no connection for \(Units.fixed(Double(lasts) / 1e9, places: 1)) s\(cause.isEmpty ? "" : " (\(ResultDocument.NoConnection.plain(cause)))"), \(next)"
     }
 
     /// One line of at most `width` characters: that there is no connection, p99 and errors first, what is left last. What does not fit is left out, the

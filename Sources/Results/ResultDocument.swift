@@ -313,15 +313,20 @@ public struct ResultDocument: Codable, Sendable, Equatable {
             self.wait = wait
         }
 
-        /// `no connection for 1.98 s: connection_refused, next attempt after 40.0 ms`; of several such times `(longest 1.98 s: …)`. nil
+        /// `no connection for 1.98 s: connection refused, next attempt after 40.0 ms`; of several such times `(longest 1.98 s: …)`. nil
         /// below a millisecond, as long as making a connection takes.
         package var words: String? {
             guard seconds >= 0.001 else { return nil }
             let why =
-                "\(cause ?? "")\(wait > 0 ? ", next attempt after \(Units.duration(nanoseconds: wait * 1e9))" : "")"
+                "\(Self.plain(cause ?? ""))\(wait > 0 ? ", next attempt after \(Units.duration(nanoseconds: wait * 1e9))" : "")"
             let whole = "no connection for \(Units.duration(nanoseconds: seconds * 1e9))"
             return longest < 0.999 * seconds
                 ? "\(whole) (longest \(Units.duration(nanoseconds: longest * 1e9)): \(why))" : "\(whole): \(why)"
+        }
+
+        /// A cause's name as words; what a peer said with GOAWAY as it is.
+        package static func plain(_ cause: String) -> String {
+            cause.allSatisfy { $0.isLowercase || $0.isNumber || $0 == "_" } ? cause.replacing("_", with: " ") : cause
         }
 
         /// The words, where pushes that were late by so much, ns, may have been so for want of a connection: no more than twice as long as

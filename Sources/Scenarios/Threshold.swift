@@ -174,7 +174,7 @@ public struct Threshold: Sendable, Equatable {
         case .latency, .rate: isJudgedInWindow
         case .count(let name, _):
             ["failed", "rejected"].contains(name) && [.below, .atMost, .equal].contains(comparison)
-        case .memory, .cpu, .echo: false
+        case .memory, .cpu, .noConnection, .echo: false
         }
     }
 
@@ -183,7 +183,7 @@ public struct Threshold: Sendable, Equatable {
         switch metric {
         case .latency(let stage, _, let part): stage == "total" && part == nil
         case .rate(let rate, _): rate != .offered && [.above, .atLeast].contains(comparison)
-        case .count, .memory, .cpu, .echo: false
+        case .count, .memory, .cpu, .noConnection, .echo: false
         }
     }
 

@@ -30,7 +30,7 @@ import Testing
         let outage = try #require(result.connections.noConnection)
         #expect(outage.seconds >= 1.5 && outage.longest <= outage.seconds, "\(outage)")
         #expect(outage.cause == "connection_refused" && outage.wait <= 0.05, "\(outage)")
-        #expect(finished.output.contains("no connection for ") && finished.output.contains(": connection_refused"))
+        #expect(finished.output.contains("no connection for ") && finished.output.contains(": connection refused"))
         #expect(finished.output.contains(", while pushes were due"), "\(finished.output)")
         #expect(finished.output.contains("CROSSED: ") && finished.output.contains("held: "), "\(finished.output)")
         #expect(finished.status == 99 && result.pushes.planned == 4000)

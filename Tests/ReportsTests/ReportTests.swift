@@ -286,7 +286,7 @@ import Testing
         progress.outage = Progress.outage(lasts: 1_240_000_000, cause: "connection_refused", nextAttempt: 30_000_000)
         #expect(
             progress.line(width: 80)
-                == "no connection for 1.2 s (connection_refused), next in 30 ms  backlog 7,500")
+                == "no connection for 1.2 s (connection refused), next in 30 ms  backlog 7,500")
         let connecting = Progress.outage(lasts: 1_240_000_000, cause: "", nextAttempt: nil)
         #expect(connecting == "no connection for 1.2 s, connecting")
     }
