@@ -219,6 +219,8 @@ public struct BlockFigure: Sendable, Equatable {
         let trend = hasTrend ? compare(judged.prefix(third), judged.suffix(third), at: nil) : nil
         let change = change(isIndependent == false ? first : judged)
         guard let trend, let change else { return trend ?? change }
+        // What nobody asked for is to be told.
+        if trend.isAskedFor, !change.isAskedFor { return change }
         // A step looks like a trend, too.
         return 1.25 * Self.size(change) >= Self.size(trend) ? change : trend
     }

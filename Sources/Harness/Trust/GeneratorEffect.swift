@@ -87,9 +87,8 @@ struct GeneratorEffect {
         guard share >= tolerance else { return false }
         let rates = blocks.filter { $0.length > 0 }.map { Double($0.count) / $0.length }
         let count = Double(rates.count)
-        guard rates.count >= BlockFigure.fewest, case let mean = rates.reduce(0, +) / count, mean > 0 else {
-            return true
-        }
+        // Of one block nothing is known.
+        guard rates.count > 1, case let mean = rates.reduce(0, +) / count, mean > 0 else { return false }
         let variance = rates.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / (count - 1)
         let margin = StudentDistribution.quantile(0.975, degrees: rates.count - 1) * (variance / count).squareRoot()
         return share > margin / mean
