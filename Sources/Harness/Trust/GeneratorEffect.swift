@@ -6,9 +6,9 @@ import Statistics
 
 /// How much longer a generator's own lateness can have made the percentiles of the total latency.
 ///
-/// Of each push it is known how late it was (the event loop's lag), but not together with its latency. Whatever goes with what: without
-/// lateness a share p of all pushes took at least the latency of the share p − ε, less the lateness that all but a share ε had. The
-/// largest such bound over some ε is taken.
+/// Each push's lateness (the event loop's lag) is known, but not together with its latency. Whatever goes with what: without lateness the
+/// percentile p is at least the measured percentile p − e, less the lateness that all but a share e of pushes had. The largest such bound
+/// over some e is taken.
 struct GeneratorEffect {
     /// A figure that may be too long.
     struct Moved: Equatable {
