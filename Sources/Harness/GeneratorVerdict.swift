@@ -18,7 +18,9 @@ struct GeneratorVerdict {
     private let needsPin: Bool
     /// Several are pinned to one.
     private let sharesPins: Bool
-    private let thresholds: [Threshold]
+    /// What the generator's own lateness can have done to figures; nil: nothing. Where there is some it is among the reasons, and nobody
+    /// has to say it again.
+    let lateness: GeneratorEffect?
 
     /// A worker thread this busy has no room left.
     static let busyLoad = 0.95
@@ -36,25 +38,30 @@ struct GeneratorVerdict {
         usesMock = inputs.scenario.target == nil
         threads = inputs.scenario.threads + (usesMock ? inputs.scenario.mockThreads : 0)
         self.cores = cores
-        thresholds = inputs.scenario.parsedThresholds
+        let lag = outcome.loopLag.summary
+        lateness =
+            lag.count < 100 || lag.p99 < Self.noticedLag
+            ? nil
+            : GeneratorEffect(
+                lag: outcome.loopLag, totals: outcome.measurements.totals.all, blocks: outcome.blocks,
+                thresholds: inputs.scenario.parsedThresholds)
         let pinned = inputs.scenario.pins?.cores.count
         needsPin = pinned.map { $0 <= inputs.scenario.threads } ?? false
         sharesPins = pinned.map { $0 < inputs.scenario.threads } ?? false
     }
 
-    /// Why a worker thread did not get on, the first that applies; nil where nothing is known to have held it up.
+    /// Why a worker thread did not get on, what took most of its time; nil where nothing is known to have held it up.
     private var cause: String? {
-        if let delay = outcome.generator.runQueueDelay, delay >= Self.noticedRunQueueDelay {
+        if outcome.generator.runQueueDelay == nil, let limit = reachedLimit { return limit }
+        let (delay, steal) = (outcome.generator.runQueueDelay ?? 0, outcome.generator.steal)
+        if steal >= Self.noticedSteal, steal > delay {
+            return "\(Units.fixed(steal * 100, places: 1)) % of the machine's CPU time went to other virtual machines"
+        }
+        if delay >= Self.noticedRunQueueDelay {
             return
                 "a worker thread waited for a core \(Units.fixed(delay * 100, places: 0)) % of the time: \(competitor)"
         }
-        if outcome.generator.runQueueDelay == nil, let limit = reachedLimit { return limit }
-        if let busy { return busy }
-        if outcome.generator.steal >= Self.noticedSteal {
-            return
-                "\(Units.fixed(outcome.generator.steal * 100, places: 1)) % of the machine's CPU time went to other virtual machines"
-        }
-        return nil
+        return busy
     }
 
     private var busy: String? {
@@ -111,18 +118,11 @@ struct GeneratorVerdict {
 
     /// Pushes that left late by the generator's own fault, where that can have moved a figure.
     private var late: String? {
-        let lag = outcome.loopLag.summary
-        guard lag.count >= 100, lag.p99 >= Self.noticedLag else { return nil }
-        let effect = GeneratorEffect(
-            lag: outcome.loopLag, totals: outcome.measurements.totals.all, blocks: outcome.blocks,
-            thresholds: thresholds)
-        guard let words = effect.words else { return nil }
-        return
-            "pushes left late although streams were free (p99 \(Units.duration(nanoseconds: Double(lag.p99)))): \(words)"
+        lateness.map {
+            let time = Units.duration(nanoseconds: Double(outcome.loopLag.summary.p99))
+            return "pushes left late although streams were free (p99 \(time)): \($0.words)"
+        }
     }
-
-    /// Lateness is among the reasons: nobody has to say it again.
-    var saysLate: Bool { isOpenLoop && late != nil }
 
     /// The client's CPU time a push by what it went to. Encoding is timed in samples, so short that a thread hardly ever loses its core
     /// in one: its mean is that of the latency `encode`. TLS is what the calls that read and write took besides the socket calls in

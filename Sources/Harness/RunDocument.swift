@@ -67,7 +67,7 @@ struct RunDocument {
         if !outcome.isPartial, inputs.place.isAlone, inputs.place.resumed == nil {
             result.trust =
                 TrustVerdict(
-                    outcome, inputs: inputs, generator: result.generator, saysLate: generator.saysLate,
+                    outcome, inputs: inputs, generator: result.generator, lateness: generator.lateness,
                     start: outcome.start
                 ).section
         }
@@ -87,7 +87,7 @@ struct RunDocument {
         result.series = outcome.series
         result.histograms = histograms(oneWay)
         var notes = RunNotes(inputs: inputs, outcome: outcome, mock: mock)
-        notes.isLatenessSaid = generator.saysLate || result.trust?.arrivals?.kept == false
+        notes.isLatenessSaid = generator.lateness != nil || result.trust?.arrivals?.kept == false
         result.notes = notes.all
         return result
     }

@@ -72,6 +72,11 @@ import Transport
                 "a worker thread waited for a core 62 % of the time: the CPU limit of this container (cpu.stat: throttled 61 of 61 "
                     + "periods); the rate may be up to 62 % low"
             ])
+        // Other virtual machines took more.
+        outcome.generator.steal = 0.7
+        #expect(
+            try reasons().first?.hasPrefix("70.0 % of the machine's CPU time went to other virtual machines; ") == true)
+        outcome.generator.steal = 0
         // One that was hardly ever reached is not the cause.
         outcome.generator.cpuLimit?.throttled = 2
         #expect(try reasons().first?.contains("need the cores too") == true)

@@ -97,6 +97,28 @@ import Testing
             trend.count == 1 && trend[0].hasPrefix("not steady: ") && trend[0].contains(", p90 from "), "\(trend)")
     }
 
+    @Test(
+        "A change that the generator's own lateness may have made is told with that, and is no doubt about the target")
+    func ownChange() throws {
+        func doubts(_ excess: UInt64) throws -> [String] {
+            var scenario = Scenario()
+            (scenario.rate, scenario.duration) = (2000, 10 * Self.second)
+            var outcome = LoadOutcome()
+            outcome.blocks = blocks(20) { $0 < 5 ? 3_000_000 : 1_000_000 }
+            var (lag, totals) = (LatencyHistogram(), CensoredHistogram())
+            lag.record(20_000, count: 50_000)
+            lag.record(excess, count: 50_000)
+            totals.answered.record(1_000_000, count: 50_000)
+            totals.answered.record(1_000_000 + excess, count: 50_000)
+            let lateness = try #require(GeneratorEffect(lag: lag, totals: totals, blocks: [], thresholds: []))
+            #expect(lateness.excess > excess * 9 / 10)
+            return TrustVerdict(
+                outcome, inputs: try RunInputs(scenario), generator: .init(), lateness: lateness, start: 1
+            ).section.doubts
+        }
+        #expect(try doubts(5_000_000).isEmpty && doubts(1_500_000).count == 1)
+    }
+
     @Test("A step where the stages ask for another rate is no doubt; one in the middle of a stage is")
     func stages() throws {
         func doubts(_ stages: String, _ latency: (Double) -> UInt64) throws -> [String] {

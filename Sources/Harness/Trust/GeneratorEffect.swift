@@ -28,7 +28,8 @@ struct GeneratorEffect {
     ///   - lag: how late pushes were by the generator's own fault.
     ///   - totals: their total latencies.
     ///   - blocks: of these, by which intervals of figures are made.
-    init(lag: LatencyHistogram, totals: CensoredHistogram, blocks: [LatencyBlock], thresholds: [Threshold]) {
+    /// - Returns: nil where nothing was moved.
+    init?(lag: LatencyHistogram, totals: CensoredHistogram, blocks: [LatencyBlock], thresholds: [Threshold]) {
         moved = Precision.figures.compactMap { name, percentile in
             guard let (value, least) = Self.bounds(percentile, lag, totals),
                 value - least >= GeneratorVerdict.noticedLag, BlockFigure.isNoticeable(from: least, to: value)
@@ -52,15 +53,18 @@ struct GeneratorEffect {
             let holds = [value, least].map { threshold.comparison.holds(Double($0), threshold.limit) }
             return holds == [false, true]
         }
+        if moved.isEmpty, crossed.isEmpty { return nil }
     }
 
-    /// `p90 and p99 may be up to 2.80 ms too long`; nil where nothing was moved.
-    var words: String? {
-        if let most = moved.map(\.excess).max() {
+    /// The most that a figure may be too long by, ns.
+    var excess: UInt64 { moved.map(\.excess).max() ?? 0 }
+
+    /// `p90 and p99 may be up to 2.80 ms too long`.
+    var words: String {
+        guard moved.isEmpty else {
             return
-                "\(Units.listed(moved.map(\.name))) may be up to \(Units.duration(nanoseconds: Double(most))) too long"
+                "\(Units.listed(moved.map(\.name))) may be up to \(Units.duration(nanoseconds: Double(excess))) too long"
         }
-        guard !crossed.isEmpty else { return nil }
         return "\(Units.listed(crossed.map(\.text))) may be crossed for that alone"
     }
 

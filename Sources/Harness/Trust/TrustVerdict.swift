@@ -12,10 +12,11 @@ struct TrustVerdict {
 
     /// - Parameters:
     ///   - generator: as judged.
-    ///   - saysLate: it says already that pushes were late by the generator's fault.
+    ///   - lateness: of the generator, which is told already: a change that this may have made is no other fact.
     ///   - start: when the run began, ns of the monotonic clock; 0: it did not.
     init(
-        _ outcome: LoadOutcome, inputs: RunInputs, generator: ResultDocument.Generator, saysLate: Bool = false,
+        _ outcome: LoadOutcome, inputs: RunInputs, generator: ResultDocument.Generator,
+        lateness: GeneratorEffect? = nil,
         start: UInt64
     ) {
         var section = ResultDocument.Trust()
@@ -33,13 +34,17 @@ struct TrustVerdict {
             section.figures[name.replacing(".", with: "_")] = Self.document(figure)
         }
         let changes = found.compactMap { name, figure in
-            figure.shift.flatMap { $0.isAskedFor ? nil : Change(name: name, shift: $0, room: figure.blockSeconds) }
+            figure.shift.flatMap { shift -> Change? in
+                let size = max(shift.before, shift.after) - min(shift.before, shift.after)
+                guard !shift.isAskedFor, size > lateness?.excess ?? 0 else { return nil }
+                return Change(name: name, shift: shift, room: figure.blockSeconds)
+            }
         }
         doubts += Self.words(changes)
-        doubts += Self.swings(found)
+        doubts += Self.swings(found.filter { ($0.figure.swing.map { $0.slow - $0.fast } ?? 0) > lateness?.excess ?? 0 })
         // What drifts hangs together, too, and so does what follows the stages.
         let dependent = found.filter { $0.figure.without == .notIndependent && $0.figure.isWandering }
-        if let figure = dependent.first?.figure, changes.isEmpty, turns.isEmpty {
+        if let figure = dependent.first?.figure, changes.isEmpty, turns.isEmpty, lateness == nil {
             doubts.append(
                 "\(Units.listed(dependent.map(\.name))): blocks of \(Units.duration(nanoseconds: figure.blockSeconds * 1e9)) resemble the "
                     + "ones before (correlation of ranks \(Units.fixed(figure.correlation ?? 0, places: 2))): figures wander more slowly than the "
@@ -47,7 +52,7 @@ struct TrustVerdict {
         }
         if let arrivals = ArrivalVerdict(outcome, inputs: inputs, start: start) {
             section.arrivals = arrivals.section
-            if let doubt = arrivals.doubt, !(arrivals.isOwn && saysLate) { doubts.append(doubt) }
+            if let doubt = arrivals.doubt, !(arrivals.isOwn && lateness != nil) { doubts.append(doubt) }
         }
         if let precision = inputs.precision {
             let figure = found.first { $0.figure.percentile == precision.percentile }?.figure
@@ -81,7 +86,7 @@ struct TrustVerdict {
         var groups: [[Change]] = []
         for change in changes.sorted(by: { ($0.shift.at ?? -1) < ($1.shift.at ?? -1) }) {
             if let last = groups.last?.last, (last.shift.at == nil) == (change.shift.at == nil),
-                abs((last.shift.at ?? 0) - (change.shift.at ?? 0)) <= max(last.room, change.room)
+                abs((last.shift.at ?? 0) - (change.shift.at ?? 0)) <= 2 * max(last.room, change.room)
             {
                 groups[groups.count - 1].append(change)
             } else {
