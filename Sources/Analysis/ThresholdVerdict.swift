@@ -179,7 +179,7 @@ package struct ThresholdVerdict: Sendable, Equatable {
         let unit = threshold.limitText.dropFirst(number.count)
         let isPlain =
             switch threshold.metric {
-            case .latency, .memory, .cpu: !unit.contains(where: \.isNumber)
+            case .latency, .memory, .cpu, .noConnection: !unit.contains(where: \.isNumber)
             case .count, .rate, .echo: unit == "%"
             }
         return isPlain && !unit.isEmpty ? "\(number) \(unit)" : threshold.limitText
