@@ -87,7 +87,7 @@ struct RunDocument {
         result.series = outcome.series
         result.histograms = histograms(oneWay)
         var notes = RunNotes(inputs: inputs, outcome: outcome, mock: mock)
-        notes.isLatenessSaid = generator.lateness != nil || result.trust?.arrivals?.kept == false
+        notes.isLatenessSaid = generator.lateness != nil
         result.notes = notes.all
         return result
     }
