@@ -28,6 +28,8 @@ struct GeneratorVerdict {
     static let noticedLag: UInt64 = 1_000_000
     /// A worker thread that waits for a core so much of the time is starved.
     static let noticedRunQueueDelay = 0.05
+    /// Sent of what was due: less is called a rate that was not reached (`RateShortfall`).
+    static let reachedRate = 0.9
     /// So much of the machine gone to others makes times doubtful.
     static let noticedSteal = 0.05
 
@@ -112,7 +114,13 @@ struct GeneratorVerdict {
         if !effects.isEmpty { return [([cause].compactMap { $0 } + effects).joined(separator: "; ")] }
         // A thread that has no room left limits every figure.
         if let busy { return [busy] }
-        guard let cause, !isOpenLoop, GeneratorEffect.isRateMoved(by: heldUp, outcome.blocks) else { return [] }
+        // An open loop that reached its rate tells by its lateness.
+        let isShort = outcome.throughput.offered.map { outcome.throughput.sent < Self.reachedRate * $0 } ?? false
+        guard let cause,
+            isShort
+                ? heldUp >= GeneratorEffect.tolerance
+                : !isOpenLoop && GeneratorEffect.isRateMoved(by: heldUp, outcome.blocks)
+        else { return [] }
         return ["\(cause); the rate may be up to \(Units.fixed(heldUp * 100, places: 0)) % low"]
     }
 

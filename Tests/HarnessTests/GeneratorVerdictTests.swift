@@ -56,6 +56,11 @@ import Transport
             try reasons(0.17, blocks: Self.blocks(600)).isEmpty
                 && reasons(0.17, blocks: Self.blocks(10, count: 1)).isEmpty)
         #expect(try reasons(0.17, rate: 1000).isEmpty)
+        // One that was not kept, whether latencies were measured or not.
+        var short = LoadOutcome()
+        short.generator.runQueueDelay = 0.17
+        (short.throughput.offered, short.throughput.sent) = (1000, 500)
+        #expect(GeneratorVerdict(short, inputs: try Self.inputs()).section.reasons.first?.hasSuffix(low) == true)
     }
 
     @Test("A thread that a container's CPU limit stopped has that as its cause, and no other threads")
