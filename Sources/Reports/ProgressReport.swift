@@ -52,7 +52,8 @@ package struct Progress: Sendable, Equatable {
     package static func outage(lasts: UInt64, cause: String, nextAttempt: UInt64?) -> String {
         let next =
             nextAttempt.map { "next in \(Units.fixed(Double($0) / 1e6, places: 0)) ms" } ?? "connecting"
-        return "no connection for \(Units.fixed(Double(lasts) / 1e9, places: 1)) s\(cause.isEmpty ? "" : " (\(ResultDocument.NoConnection.plain(cause)))"), \(next)"
+        return
+            "no connection for \(Units.fixed(Double(lasts) / 1e9, places: 1)) s\(cause.isEmpty ? "" : " (\(ResultDocument.NoConnection.plain(cause)))"), \(next)"
     }
 
     /// One line of at most `width` characters: that there is no connection, p99 and errors first, what is left last. What does not fit is left out, the

@@ -522,7 +522,8 @@ public struct Scenario: Sendable, Equatable, Codable {
         }
         check(
             reconnectDelay <= reconnectDelayMax,
-            "reconnect_delay: expected at most reconnect_delay_max, which is \(Units.written(duration: reconnectDelayMax))")
+            "reconnect_delay: expected at most reconnect_delay_max, which is \(Units.written(duration: reconnectDelayMax))"
+        )
         check(
             Self.engines.contains(engine),
             "engine \"\(engine)\": known engines: \(Self.engines.joined(separator: ", "))")

@@ -287,7 +287,8 @@ public struct Threshold: Sendable, Equatable {
                 let known =
                     ["p50", "p99", "p99.9", "mean", "min", "max"]
                     + (stage == echo
-                        ? echoCounts : ["rss", "mock_rss", "cpu", noConnection] + Rate.allCases.map(\.rawValue) + counts)
+                        ? echoCounts
+                        : ["rss", "mock_rss", "cpu", noConnection] + Rate.allCases.map(\.rawValue) + counts)
                 if known.contains(String(name)) {
                     throw SettingsError(
                         "\"\(text)\": \"\(name)\" is of the whole run; a stage or part has latencies only, such as p99")

@@ -4,7 +4,9 @@ import Testing
 
 /// Time without a connection: what result, summary, progress line and thresholds make of it.
 @Suite(.serialized, .waitsForPrograms) struct OutageRunTests {
-    @Test("A server that is killed and started again: how long pushes were due without a connection, and why, is said everywhere")
+    @Test(
+        "A server that is killed and started again: how long pushes were due without a connection, and why, is said everywhere"
+    )
     func restarted() throws {
         let output = OutputFolder()
         let mock = try Mock()
@@ -39,7 +41,9 @@ import Testing
         #expect(finished.output.contains("pushes were sent later than they were due: ") == (result.pushes.accepted > 0))
     }
 
-    @Test("Connections that are told to go away are replaced at once: their settings are in the result, and the time is told")
+    @Test(
+        "Connections that are told to go away are replaced at once: their settings are in the result, and the time is told"
+    )
     func goAway() throws {
         let (result, status, error) = try Programs.load([
             "--rate", "1k", "-D", "2s", "--mock-flags", "--goaway-after 200", "--reconnect-delay", "20ms",

@@ -276,7 +276,9 @@ import Testing
             ).line(width: 80) == "errors 0  0/s  5  in flight 0")
     }
 
-    @Test("While no connection is there for pushes that are due, the line begins with that and the backlog, at 80 columns too")
+    @Test(
+        "While no connection is there for pushes that are due, the line begins with that and the backlog, at 80 columns too"
+    )
     func outageLine() {
         var progress = Progress(
             done: 5000, planned: 20_000, perSecond: 0, target: 5000, inFlight: 0, p50: 0, p99: 0, errors: 0,
