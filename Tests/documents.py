@@ -188,13 +188,23 @@ def is_server(command):
         r"--help|--version|--generate|--until-stdin-closes", command)
 
 
-def with_port(command):
-    """With a port, where a server or a question to one is given none: the default may be in use."""
+def with_port(command, served):
+    """With a port, where a server or a question to one is given none: the default may be in use. A second server of a document that
+    would listen there too gets one of its own. `served`: ports that servers of the document have."""
     found = re.match(r"(?:\S*/)?mock-apns(?: (serve|backend|health)\b)?(?=\s|$)", command)
     flag = "--admin-port" if found and found[1] == "health" else "--port"
-    if not found or not (found[1] == "health" or is_server(command)) or re.search(rf"\s{flag}\b", command):
+    if not found or not (found[1] == "health" or is_server(command)):
         return command
-    return f"{found[0]} {flag} {DEFAULT_PORTS[found[1] or 'serve']}{command[found.end():]}"
+    given = re.search(rf"\s{flag}[ =](\d+)", command)
+    if given:
+        served.add(given[1])
+        return command
+    port = DEFAULT_PORTS[found[1] or "serve"]
+    if found[1] != "health":
+        if port in served:
+            port = "0"
+        served.add(port)
+    return f"{found[0]} {flag} {port}{command[found.end():]}"
 
 
 PORTS = iter(range(20_000 + os.getpid() % 10_000, 32_000))  # below those the system gives to who asks for any
@@ -421,6 +431,7 @@ def perform(document, programs):
                     file.write(block.text + "\n")
         ports = free_ports(set(PORT.findall(text)) | set(DEFAULT_PORTS.values()))
         shell = Shell(folder, programs)
+        served = set()
 
         def elsewhere(command):
             for known, free in ports.items():
@@ -433,7 +444,7 @@ def perform(document, programs):
                 if old.strip() in command:
                     used.add(change)
                 command = command.replace(old.strip(), new.strip())
-            command = elsewhere(with_port(command))
+            command = elsewhere(with_port(command, served))
             if re.match(r"(make|swift)\b", command):
                 return re.sub(r"^make\b", "make -n", command) if command.startswith("make") else ": " + command
             return small(command)
@@ -474,7 +485,7 @@ def perform(document, programs):
             for key, text in block.marks:
                 if key == "first":
                     for command in commands(text):
-                        status, output, errors = shell.run(elsewhere(with_port(command)))
+                        status, output, errors = shell.run(elsewhere(with_port(command, served)))
                         if not is_right(command, status, output, errors):
                             problems.append(f"{document}:{block.line}: first: {command}: {status}\n{output}\n{errors}")
                             return status is not None

@@ -168,8 +168,7 @@ package struct RunInputs: Sendable {
     package static let shaping: Set<String> = [
         "pushes", "duration", "rate", "stages", "trace", "replay", "speed", "arrivals", "measure", "warmup", "target",
         "no_auth", "cert",
-        "threads", "connections", "by", "profile", "template", "tls_min", "tls_max", "retry", "rtt", "plaintext",
-        "devices", "registrations",
+        "threads", "connections", "tls_min", "tls_max", "retry", "rtt", "plaintext", "devices", "registrations",
         "audience",
         "sends", "templates", "properties",
     ]

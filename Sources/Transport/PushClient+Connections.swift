@@ -44,17 +44,30 @@ extension PushClient {
 
     /// Makes the connections whose wait is over. Those for which there is no room yet are left to the next tick.
     func reconnect(_ now: UInt64) {
-        let mayReconnect = !isHopeless
+        let (mayReconnect, isUndecided) = (!isHopeless, isUndecided)
         for _ in 0..<reconnects.count {
             guard let lane = reconnects.take(now: now) else { return }
-            if mayReconnect, mayConnect(lane, now) { connectAgain(lane, now) }
+            if mayReconnect, mayConnect(lane, now, isUndecided) { connectAgain(lane, now) }
         }
     }
 
-    private func mayConnect(_ lane: Int, _ now: UInt64) -> Bool {
-        !lanes[lane].isConnected && now >= lanes[lane].retryAt && handshakes < options.handshakes
+    /// Nothing has been open yet, and some first connections are still being made: whether the run is hopeless is not known.
+    private var isUndecided: Bool {
+        !reachability.hasOpened && lanes.contains { $0.firstFailure == nil && $0.isConnecting }
+    }
+
+    /// - Parameter isUndecided: a lane that ran into what will be there again waits for what the others run into.
+    private func mayConnect(_ lane: Int, _ now: UInt64, _ isUndecided: Bool) -> Bool {
+        if isUndecided, hasLasting(lane) { return false }
+        return !lanes[lane].isConnected && now >= lanes[lane].retryAt && handshakes < options.handshakes
             && (!isFinished || !retries.isEmpty || !bound.isEmpty || inFlight > 0)
             && draining.count(where: { $0.lane == lane }) < 2
+    }
+
+    /// Its first connection, at every address, ran into what will be there again.
+    private func hasLasting(_ lane: Int) -> Bool {
+        lanes[lane].firstFailure?.isLasting == true
+            && lanes[lane].attempts >= targets[lanes[lane].target].addresses.count
     }
 
     private func connectAgain(_ lane: Int, _ now: UInt64) {
@@ -210,7 +223,7 @@ extension PushClient {
             reachability.isTrusted(lanes[connection.lane].target, now)
         }
         var isHeldBack = false
-        let mayReconnect = !isHopeless
+        let (mayReconnect, isUndecided) = (!isHopeless, isUndecided)
         let isSomethingDue = !isStopped && (!retries.isEmpty || !bound.isEmpty || !isFinished && now >= nextDue)
         var handshakes = 0
         for step in lanes.indices {
@@ -230,7 +243,7 @@ extension PushClient {
                     isHeldBack = true
                     lanes[lane].noteAsked()
                 }
-            } else if mayReconnect, mayConnect(lane, now) {
+            } else if mayReconnect, mayConnect(lane, now, isUndecided) {
                 connectAgain(lane, now)
                 handshakes += 1
             }
@@ -301,10 +314,7 @@ extension PushClient {
 
     /// Nothing has ever been open, and what all first connections ran into will be there again.
     private var isHopeless: Bool {
-        !reachability.hasOpened
-            && lanes.allSatisfy {
-                $0.firstFailure?.isLasting == true && $0.attempts >= targets[$0.target].addresses.count
-            }
+        !reachability.hasOpened && lanes.indices.allSatisfy(hasLasting)
     }
 
     func isCutOff(_ now: UInt64) -> Bool {

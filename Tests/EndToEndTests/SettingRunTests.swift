@@ -29,7 +29,7 @@ import Testing
             (["-D", "1s"], "abort_on_fail_window: 5s", "abort_on_fail_window: goes with abort_on_fail"),
             (["-n", "9"], "drain: 1s", "drain: goes with a duration"),
             (["-n", "9"], "feedback: false", "feedback: goes with registrations"),
-            (["-n", "9", "--no-auth"], "cert_key: k.pem", "cert_key: goes with cert"),
+            (["-n", "9"], "cert_key: k.pem", "cert_key: goes with cert"),
             (["-n", "9"], "team_id: ABCDEFGHIJ", "team_id: goes with key"),
             (["-n", "9", "--no-auth", "--target", "http://127.0.0.1:1"], "tls_min: 1.3", "tls_min is of TLS"),
             (["-n", "9"], "tls_min: 1.3\nciphers: X", "ciphers are of TLS 1.2, which tls_min 1.3 leaves out"),

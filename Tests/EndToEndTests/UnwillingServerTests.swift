@@ -39,6 +39,8 @@ private final class UnwillingServer: Sendable {
                 }
             }
             for descriptor in open { close(descriptor) }
+            // Not before: its number may be another server's at once.
+            close(listener)
         }
     }
 
@@ -60,10 +62,7 @@ private final class UnwillingServer: Sendable {
         }
     }
 
-    deinit {
-        shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
-    }
+    deinit { shutdown(listener, Int32(SHUT_RDWR)) }
 }
 
 @Suite(.waitsForPrograms) struct UnwillingServerTests {
