@@ -42,7 +42,7 @@ import Testing
                 "gate", "--baseline", path, "--inject-cpu-ns", "200000", "--metrics", "client_cpu", "--junit", junit,
                 "--markdown", markdown, "--github", "--quiet",
             ] + Self.patience)
-        #expect(slow.status == 99 && slow.output.contains(/REGRESSION: client CPU a push \S+ times /), "\(slow)")
+        #expect(slow.status == 99 && slow.output.contains(#/REGRESSION: client CPU a push \S+ times /#), "\(slow)")
         #expect(slow.output.contains("::error title=pushload gate::client CPU a push: regression"))
         #expect(try String(contentsOfFile: junit, encoding: .utf8).contains("failures=\"1\""))
         #expect(try String(contentsOfFile: markdown, encoding: .utf8).contains("| ❌ client CPU a push |"))
@@ -102,7 +102,7 @@ import Testing
                 "--inject-cpu-ns", "200000", "--metrics", "client_cpu", "--junit", junit, "--markdown", markdown,
                 "--github", "--quiet",
             ])
-        #expect(slow.status == 99 && slow.output.contains(/REGRESSION: client CPU a push \S+ times /), "\(slow)")
+        #expect(slow.status == 99 && slow.output.contains(#/REGRESSION: client CPU a push \S+ times /#), "\(slow)")
         #expect(slow.output.contains("(base \(own); 16 pairs in "), "\(slow)")
         #expect(slow.output.contains("::error title=pushload gate::client CPU a push: regression"))
         #expect(try String(contentsOfFile: junit, encoding: .utf8).contains("failures=\"1\""))
@@ -166,14 +166,15 @@ import Testing
         // Only what was asked for is in its order; it knows one cost, which is far below ours.
         _ = try pretender(folder, #"echo '{"values":{"client_cpu":0.001}}'"#)
         let older = try gate(path, ["-m", "50"])
-        #expect(older.status == 99 && older.output.contains(/REGRESSION: client CPU a push \S+ times /), "\(older)")
+        #expect(older.status == 99 && older.output.contains(#/REGRESSION: client CPU a push \S+ times /#), "\(older)")
         let order = try String(contentsOfFile: folder.path + "/order", encoding: .utf8)
         #expect(order.contains("\"streams\":50") && order.contains("\"pushes\":200") && !order.contains("engine"))
         // What cannot be written keeps nothing from being shown, nor another file from being written.
         let (full, report) = ("/dev/full", folder.path + "/gate.xml")
         let lost = try gate(path, ["-m", "50", "--markdown", full, "--junit", report])
         #expect(
-            lost.status == 74 && lost.error.contains(full) && lost.output.contains(/REGRESSION: client CPU a push \S+ times /),
+            lost.status == 74 && lost.error.contains(full)
+                && lost.output.contains(#/REGRESSION: client CPU a push \S+ times /#),
             "\(lost)")
         #expect(FileManager.default.fileExists(atPath: report))
         // What is this build's default is told, too, where somebody named it.
