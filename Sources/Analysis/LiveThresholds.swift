@@ -9,8 +9,9 @@ import Synchronization
 ///   `fewest` pushes within it are not judged; those without an answer count as longer than all answers, and so does one that
 ///   is open when it was due longer ago than an upper limit allows (`OpenPushes`), but for the mean, which one push says little
 ///   of: that is crossed when what is known of it is over the limit.
-/// - Rates with a lower limit, over the same window, once it is whole; after a third of it, where they are less than half of what
-///   they are to be (`RecentRates`). With a schedule only as far as it asked for that rate within the window.
+/// - Rates with a lower limit, over the same window, once it is whole; from a third of it on, where they are far less than half
+///   of what they are to be (`RecentRates`). With a schedule only as far as it asked for that rate within the window, and only
+///   until all planned pushes are taken.
 /// - `failed` and `rejected` with an upper limit, over the whole run, at once: these counts only grow. A share is one of the
 ///   pushes planned.
 ///
@@ -70,14 +71,16 @@ package final class LiveThresholds: Sendable {
     ///   - elapsed: nanoseconds since the start.
     ///   - counts: since the start, like `total`.
     ///   - due: measured pushes that have come due since the start, whether they have ended or not.
-    ///   - planned: pushes of the whole run; nil when that is not known.
+    ///   - planned: pushes of the whole run; nil as long as that is not known.
     /// - Returns: the first threshold that is crossed, in words; nil when none is.
     package func crossed(
         at elapsed: UInt64, _ counts: PushCounts, total: CensoredHistogram, due: UInt64, planned: UInt64?
     ) -> String? {
         guard elapsed >= delay else { return nil }
         let latest = isLatencyJudged ? advance(to: elapsed, total, due: due) : nil
-        let rates = isRateJudged ? advanceRates(to: elapsed, counts, due: due) : nil
+        // Once all pushes are taken, rates fall because only open pushes are left.
+        let isTaking = planned.map { counts.taken < $0 } ?? true
+        let rates = isRateJudged && isTaking ? advanceRates(to: elapsed, counts, due: due) : nil
         for threshold in thresholds {
             switch threshold.metric {
             case .latency("total", let statistic, nil):

@@ -32,7 +32,8 @@ package struct RateShortfall: CustomStringConvertible {
     /// What held it back, as far as the result tells.
     private static func limit(_ result: ResultDocument) -> String {
         if let outage = result.connections.noConnection, let words = outage.words,
-            outage.seconds >= (1 - reached) * result.throughput.windowSeconds
+            outage.seconds
+                >= (1 - reached) * result.throughput.windowSeconds * Double(max(1, result.generator.workerLoad.count))
         {
             return words
         }

@@ -3,7 +3,7 @@ import Scenarios
 /// The rates of the last so many seconds of a run, from counts that only grow, looked at about once a second.
 ///
 /// It begins with the first answer, or after a whole window without one: the time that the first answers take is no time in which
-/// too few came. It keeps looks a tenth of the window apart, twelve at most.
+/// too few came. It keeps looks a twentieth of the window apart, for one window and a half.
 struct RecentRates: Sendable {
     /// What had happened since the start of the run.
     struct Look: Sendable {
@@ -20,7 +20,7 @@ struct RecentRates: Sendable {
     /// Nanoseconds.
     private let window: UInt64
     private var hasBegun = false
-    /// Ascending; the first is where the window begins.
+    /// Ascending.
     private var looks: [Look]
     private var last: Look
 
@@ -37,7 +37,24 @@ struct RecentRates: Sendable {
     }
 
     /// Nanoseconds that the rates are of.
-    var length: UInt64 { last.time - min(last.time, looks[0].time) }
+    var length: UInt64 { length(to: last, from: looks[start]) }
+
+    /// The look at which the window begins.
+    private var start: Int { looks.lastIndex { length(to: last, from: $0) >= window } ?? 0 }
+
+    /// Pushes that should have been answered within the window, where an answer may take a third of it: the fewest that were due
+    /// within the window, or within one that ended up to a third earlier.
+    private var expected: Double {
+        let looksWithin = looks.count - 1 - start
+        let earliest = looks.lastIndex { length(to: last, from: $0) >= window / 3 } ?? 0
+        let earlier = (earliest..<looks.count).map { end in
+            let first = looks[max(0, end - looksWithin)]
+            // Looks are not equally far apart: the earlier window may be the longer one.
+            let longer = max(1, Double(length(to: looks[end], from: first)) / Double(max(1, length)))
+            return since(first, looks[end], \.due) / longer
+        }
+        return min(count(.offered), earlier.min() ?? .infinity)
+    }
 
     /// - Parameter look: not before the one added last.
     mutating func add(_ look: Look) {
@@ -46,8 +63,8 @@ struct RecentRates: Sendable {
             if look.answered > looks[0].answered { looks = [look] }
         }
         last = look
-        while looks.count > 1, length(to: look, from: looks[1]) >= window { looks.removeFirst() }
-        if length(to: look, from: looks[looks.count - 1]) >= window / 10 { looks.append(look) }
+        while looks.count > 1, length(to: look, from: looks[1]) >= window / 2 * 3 { looks.removeFirst() }
+        if length(to: look, from: looks[looks.count - 1]) >= window / 20 { looks.append(look) }
     }
 
     private func length(to look: Look, from first: Look? = nil) -> UInt64 {
@@ -64,25 +81,27 @@ struct RecentRates: Sendable {
     func missed(_ rate: Threshold.Rate, _ limit: Double, ofTarget: Bool, _ isOpenLoop: Bool) -> Double? {
         let seconds = Double(length) / 1e9
         guard hasBegun, length >= window / 3, seconds > 0 else { return nil }
-        let due = Double(last.due - min(last.due, looks[0].due))
-        let count = count(rate)
-        let asked = ofTarget ? limit * due : isOpenLoop ? min(limit * seconds, due) : limit * seconds
+        let (count, expected) = (count(rate), expected)
+        let asked = ofTarget ? limit * expected : limit * seconds
         // A share above 1 is never reached, and is crossed at the end.
-        let needed = min(asked, isOpenLoop ? due : asked)
+        let needed = isOpenLoop ? min(asked, expected) : asked
         let isWhole = length >= window
         guard count + Self.fewest < needed * (isWhole ? 1 - Self.tolerance : 0.5) else { return nil }
-        return ofTarget ? (due > 0 ? count / due : 0) : count / seconds
+        return count / (ofTarget ? self.count(.offered) : seconds)
     }
 
     private func count(_ rate: Threshold.Rate) -> Double {
-        func since(_ count: KeyPath<Look, UInt64>) -> Double {
-            Double(last[keyPath: count] - min(last[keyPath: count], looks[0][keyPath: count]))
-        }
-        return switch rate {
-        case .answered: since(\.answered)
-        case .accepted: since(\.accepted)
-        case .sent: since(\.sent)
-        case .offered: since(\.due)
-        }
+        let count: KeyPath<Look, UInt64> =
+            switch rate {
+            case .answered: \.answered
+            case .accepted: \.accepted
+            case .sent: \.sent
+            case .offered: \.due
+            }
+        return since(looks[start], last, count)
+    }
+
+    private func since(_ first: Look, _ last: Look, _ count: KeyPath<Look, UInt64>) -> Double {
+        Double(last[keyPath: count] - min(last[keyPath: count], first[keyPath: count]))
     }
 }

@@ -95,7 +95,7 @@ package enum ResultMerge {
         merged.connections.connectFailures = sum(parts, \.connections.connectFailures)
         merged.connections.goAways = sum(parts, \.connections.goAways)
         merged.connections.reconnects = sum(parts, \.connections.reconnects)
-        merged.connections.noConnection = noConnection(parts)
+        merged.connections.noConnection = parts.count < all.count ? nil : noConnection(parts)
         merged.connections.windowLimited = parts.compactMap(\.connections.windowLimited).max()
         merged.connections.writeBlocked = parts.compactMap(\.connections.writeBlocked).max()
         merged.connections.ends = added(parts.map(\.connections.ends))
@@ -124,7 +124,7 @@ package enum ResultMerge {
     }
 
     /// Settings that say how much: the whole's are the sum of the parts'.
-    /// Of the part for which it was longest; nil where one does not tell.
+    /// Of the part for which it was longest; nil if one does not tell.
     private static func noConnection(_ parts: [ResultDocument]) -> ResultDocument.NoConnection? {
         let known = parts.compactMap(\.connections.noConnection)
         return known.count < parts.count ? nil : known.max { $0.seconds < $1.seconds }

@@ -12,6 +12,8 @@ package struct ThresholdVerdict: Sendable, Equatable {
     let unanswered: Unanswered?
     /// What it names did not happen: no rejection, no answer 500, no request of a device.
     private let isOfNone: Bool
+    /// By how much it was crossed while the run went on, which ended it; nil: it did not.
+    private let early: String?
 
     struct Unanswered: Sendable, Equatable {
         let count: UInt64
@@ -21,12 +23,15 @@ package struct ThresholdVerdict: Sendable, Equatable {
     /// A threshold that names some of the pushes (or requests of devices) is held where there were none of them. Otherwise what there
     /// is no figure of, or one only known from below, is not held: a threshold nobody could check would be worse than none.
     package var isHeld: Bool {
-        isOfNone
+        if early != nil { return false }
+        return isOfNone
             || value.map { unanswered == nil && threshold.comparison.holds($0, threshold.limit) } ?? false
     }
 
     package init(_ threshold: Threshold, _ result: ResultDocument) {
         self.threshold = threshold
+        let start = "ended early: \(threshold.text) was crossed: "
+        early = result.notes.first { $0.hasPrefix(start) }.map { String($0.dropFirst(start.count)) }
         if case .latency(let stage, let statistic, let part) = threshold.metric {
             let key =
                 part.flatMap { Self.isWhole($0, result) ? nil : $0 }
@@ -88,7 +93,8 @@ package struct ThresholdVerdict: Sendable, Equatable {
         case .memory("rss"): return result.isPartial ? nil : Double(result.cost.clientMemory)
         case .memory: return result.cost.mockMemory.map { Double($0) }
         case .cpu: return result.isPartial || !result.hasAnswers ? nil : result.cost.clientCPU
-        case .noConnection: return result.connections.noConnection.map { $0.seconds * 1e9 }
+        case .noConnection:
+            return result.isPartial ? nil : result.connections.noConnection.map { $0.seconds * 1e9 }
         case .echo(let name, let isShare):
             guard let echo = result.echo, let count = count(name, echo) else { return nil }
             guard isShare else { return Double(count) }
@@ -159,6 +165,7 @@ package struct ThresholdVerdict: Sendable, Equatable {
     /// `p99 2.28 ms < 50 ms`, `p99 61.0 ms, not < 50 ms (22.0 % above the limit)`, `p99{status=500} < 50ms: no such push`, or
     /// `p99.9 < 50ms: not known, more than 20.0 s (3 of 1,200 pushes got no answer)`.
     package var description: String {
+        if let early { return "\(threshold.text), while the run went on: \(early)" }
         if isOfNone { return "\(threshold.text): no such \(isOfRequests ? "request" : "push")" }
         guard let value else { return "\(threshold.text): the run has no such figure" }
         if let unanswered {

@@ -94,10 +94,11 @@ struct GeneratorVerdict {
     /// The share of the time in which the thread that was held up most could have sent and did not.
     private var heldUp: Double {
         let seconds = outcome.run.durationSeconds
+        // The time stopped is that of all cores: it may be more than our threads have.
         let limited = outcome.generator.cpuLimit.map {
             seconds > 0 ? $0.seconds / seconds / Double(max(1, threads)) : 0
         }
-        return max(outcome.generator.runQueueDelay ?? limited ?? 0, outcome.generator.steal)
+        return min(1, max(outcome.generator.runQueueDelay ?? limited ?? 0, outcome.generator.steal))
     }
 
     /// One sentence: the cause, and what it did to figures that are printed or judged. Nothing of what moves them by less than they are

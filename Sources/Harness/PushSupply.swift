@@ -73,9 +73,15 @@ struct PushSupply {
 
     /// When the next push is due that has not had its turn, ns; nil: there is none, or nothing has started. A closed loop's next push is
     /// due from the start on.
-    mutating func dueTime() -> UInt64? {
+    mutating func dueTime(_ now: UInt64) -> UInt64? {
         guard start != 0, next < limit else { return nil }
-        guard isOpenLoop else { return start }
+        guard isOpenLoop else {
+            // Of several sends none may have begun that has pushes left.
+            guard var turns = queue, case let elapsed = max(now, start) - start, turns.next(elapsed) == nil else {
+                return start
+            }
+            return turns.begins(after: elapsed).map { start &+ $0 }
+        }
         if nextDue == 0 { findNextDue() }
         return nextDue
     }

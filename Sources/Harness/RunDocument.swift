@@ -77,7 +77,8 @@ struct RunDocument {
         result.failures = Self.named(measured.failures) { FailureCause.names[$0] }
         result.notSent = Self.named(measured.notSent) { FailureCause.names[$0] }
         result.connections = outcome.connections.section(late: outcome.lateConnections)
-        result.connections.noConnection = outcome.noConnection.section
+        // What never began had nothing due.
+        result.connections.noConnection = outcome.start > 0 ? outcome.noConnection.section : nil
         if !outcome.targets.isEmpty {
             result.targets = zip(inputs.scenario.target?.urls ?? [], outcome.targets).map { $1.section($0) }
         }

@@ -172,12 +172,17 @@ struct RunNotes {
         guard service.count > 0, !isLatenessSaid else { return nil }
         let retried = outcome.retries.attempts > 0 ? "; one that is retried counts from when it was first due" : ""
         let noConnection = outcome.noConnection.section
-        for (name, due, sent) in [("p99", total.p99, service.p99), ("p90", total.p90, service.p90)]
+        for (name, due, sent, share) in [
+            ("p99", total.p99, service.p99, 0.01), ("p90", total.p90, service.p90, 0.1),
+        ]
         where due > 2 * sent + 1_000_000 {
             return
                 "pushes were sent later than they were due: \(name) \(Units.duration(nanoseconds: Double(due))) from the due "
                 + "time, \(Units.duration(nanoseconds: Double(sent))) from the actual send; the first is what counts\(retried)"
-                + (noConnection.cause(ofLateness: Double(due)).map { ". \($0)" } ?? "")
+                + (noConnection.cause(
+                    ofLateness: Double(due), share: share, of: outcome.run.durationSeconds,
+                    threads: inputs.scenario.threads
+                ).map { ". \($0)" } ?? "")
         }
         return nil
     }

@@ -128,7 +128,9 @@ final class RunWatcher: @unchecked Sendable {
             endSecond(at: Double(elapsed) / 1e9)
             second = elapsed / 1_000_000_000 + 1
             if let record, record.isDue(elapsed) { record.write(outcome(now, start)) }
-            if let judge, let reason = judge(elapsed, now.counts, totals.all, now.due, inputs.ownPlanned),
+            // A closed loop whose time is over takes nothing more.
+            let planned = inputs.ownPlanned ?? ends.flatMap { elapsed >= $0.taking ? now.counts.taken : nil }
+            if let judge, let reason = judge(elapsed, now.counts, totals.all, now.due, planned),
                 control.request == .none
             {
                 abortedFor = reason
@@ -164,10 +166,12 @@ final class RunWatcher: @unchecked Sendable {
 
     /// When a run with a duration is ended, ns after its start: pushes that are late then may still leave for a tenth of the
     /// drain; then only what is open is waited for, to the drain's end.
-    private var ends: (sending: UInt64, all: UInt64)? {
+    private var ends: (taking: UInt64, sending: UInt64, all: UInt64)? {
         let drain = inputs.scenario.drain
         let (start, endsAt) = (state.start.load(ordering: .relaxed), state.endsAt.load(ordering: .relaxed))
-        return inputs.ownDuration.map { min($0, endsAt - min(endsAt, start)) }.map { ($0 + drain / 10, $0 + drain) }
+        return inputs.ownDuration.map { min($0, endsAt - min(endsAt, start)) }.map {
+            ($0, $0 + drain / 10, $0 + drain)
+        }
     }
 
     private func endInTime(_ elapsed: UInt64) {
@@ -302,7 +306,7 @@ final class RunWatcher: @unchecked Sendable {
         let outage = now.noConnection
         guard outage.current >= Self.noticedOutage else { return nil }
         return .init(
-            lasts: outage.current, cause: outage.cause?.description ?? "",
+            lasts: outage.current, cause: outage.currentCause?.description ?? "",
             nextAttempt: outage.nextAttempt.map { $0 - min($0, now.time) })
     }
 
@@ -327,7 +331,7 @@ final class RunWatcher: @unchecked Sendable {
 }
 
 /// Looks at a run while it goes on: ns since the start, counts, total latencies so far, measured pushes that have come due so far,
-/// pushes planned. A reason ends the run.
+/// pushes planned: nil as long as that is not known. A reason ends the run.
 public typealias LiveJudge = @Sendable (UInt64, PushCounts, CensoredHistogram, UInt64, UInt64?) -> String?
 
 /// How far a run is, at one moment.

@@ -196,11 +196,6 @@ final class WorkerDriver: PushDriver {
             tookLast(now)
             return answer
         }
-        // Late by the generator's own fault: since it was due, or since the engine last waited with nothing to do.
-        if isOpenLoop, isMeasuring {
-            recorder.lagged(max(1, now &- min(max(push.due, idleUntil), now)))
-            arrivals.began(supply.next &- 1, at: now)
-        }
         ticket.sequence = push.sequence
         ticket.due = push.due
         ticket.attempts = 0
@@ -208,6 +203,11 @@ final class WorkerDriver: PushDriver {
         ticket.wasWritten = false
         ticket.isMeasured = isMeasured(push.sequence, due: push.due)
         if ticket.isMeasured { window.noteDue(push.due) }
+        if isOpenLoop, isMeasuring {
+            // Late by the generator's own fault: since it was due, or since the engine last waited with nothing to do.
+            if ticket.isMeasured { recorder.lagged(max(1, now &- min(max(push.due, idleUntil), now))) }
+            arrivals.began(supply.next &- 1, at: now)
+        }
         recorder.take()
         if supply.isUsedUp { tookLast(now) }
         return .push
@@ -244,8 +244,15 @@ final class WorkerDriver: PushDriver {
     override func missed(_ noConnection: NoConnection) { self.noConnection = noConnection }
 
     override func nextDue(now: UInt64) -> UInt64? {
-        guard abandonedBy == nil, !isStopped else { return nil }
-        return [supply.dueTime(), retries.nextDue].compactMap { $0 }.min()
+        if isStopped { return nil }
+        if start == 0 {
+            // A closed loop that others have begun waits for its first connection.
+            let common = state.start.load(ordering: .relaxed)
+            return isOpenLoop || common == 0 || supply.isUsedUp ? nil : common
+        }
+        // What comes due of a schedule whose target was given up ends as it does.
+        if abandonedBy != nil { return supply.isUsedUp ? nil : start }
+        return [supply.dueTime(now), retries.nextDue].compactMap { $0 }.min()
     }
 
     private func tookLast(_ now: UInt64) {

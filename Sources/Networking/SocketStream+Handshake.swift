@@ -29,7 +29,7 @@ extension SocketStream {
     }
 
     private static let howToTurnOnHTTP2 =
-        ": turn HTTP/2 on there (nginx: http2 on; Node: http2.createSecureServer)"
+        ": turn HTTP/2 on there (nginx: http2 on, before 1.25.1 listen … ssl http2; haproxy: alpn h2; Node: http2.createSecureServer)"
 
     /// RFC 9113 section 3.2: HTTP/2 over TLS is negotiated as `h2`. A client that speaks of no protocol at all may still begin
     /// with HTTP/2's preface, which is then what its server goes by: Apple's does, and Pushy sends no ALPN.
@@ -88,8 +88,15 @@ extension SocketStream {
             let names =
                 SSL_get_peer_cert_chain(tls).flatMap { OPENSSL_sk_value($0, 0) }
                 .map { PeerCertificate.names(of: OpaquePointer($0)) } ?? []
-            return "the server's certificate names \(names.isEmpty ? "no host" : names.joined(separator: ", ")), not "
-                + "\(serverName): use one of these in --target, or a certificate for \(serverName)"
+            if names.isEmpty { return "the server's certificate names no host: use one that names \(serverName)" }
+            let list = names.map { $0.isEmpty ? "\"\"" : $0 }.joined(separator: ", ")
+            // An address counts as one only where the certificate says so (RFC 6125, section 1.7.2).
+            if names.contains(serverName) {
+                return "the server's certificate names \(list), but not as an IP address: use one with "
+                    + "subjectAltName IP:\(serverName)"
+            }
+            return "the server's certificate names \(list), not \(serverName): use one of these in --target, or a "
+                + "certificate for \(serverName)"
         case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
             X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN,
             X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:

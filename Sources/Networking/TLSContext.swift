@@ -36,8 +36,8 @@ public struct TLSOptions: Sendable {
     /// PEM certificates that are trusted to sign the peer's; nil: the system's (client), or no client certificates (server).
     public var trustedCertificates: [UInt8]?
     public var trustedOrigin = ""
-    /// Client only: false accepts any certificate.
-    var verifyPeer = true
+    /// Client only: false accepts any certificate, and reads none to trust.
+    package var verifyPeer = true
     /// Server only: a client certificate that cannot be trusted does not end the handshake; `PeerCertificate.problem` tells.
     public var acceptUntrustedClients = false
     /// Our own certificate: required for a server, mutual TLS for a client.
@@ -129,7 +129,7 @@ public final class TLSContext: @unchecked Sendable {
                     .configuration,
                     "\(options.trustedOrigin): no PEM certificate found; expected -----BEGIN CERTIFICATE-----")
             }
-        } else if side == .client {
+        } else if side == .client, options.verifyPeer {
             _ = SSL_CTX_set_default_verify_paths(context)
         }
         if side == .client {

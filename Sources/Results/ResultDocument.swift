@@ -266,8 +266,8 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         public var reconnects: UInt64 = 0
         /// Connections that ended before the run did, by why.
         public var ends: [String: UInt64] = [:]
-        /// Time for which pushes were due and no connection was open; nil: results of older versions do not tell.
-        @AddedLater package var noConnection: NoConnection? = NoConnection()
+        /// Time for which pushes were due and no connection was open; nil: none ever was, or the result is of an older version.
+        @AddedLater package var noConnection: NoConnection?
         /// Share of the streams in use, and of the time, that the target's windows kept from sending; nil where nobody looked.
         @AddedLater package var windowLimited: Double?
         /// Share of the time in which sockets took no more bytes.
@@ -295,7 +295,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         package var seconds = 0.0
         /// The longest time without a break.
         package var longest = 0.0
-        /// Why the last connection was lost or not made in that, as `ends` spells it; nil: there was no such time.
+        /// Why the last connection was lost or not made in that, as `ends` spells it; nil: none was, or there was no such time.
         @Nullable package var cause: String?
         /// What the attempt that ended it had waited for, seconds: the back-off.
         package var wait = 0.0
@@ -318,7 +318,7 @@ public struct ResultDocument: Codable, Sendable, Equatable {
         package var words: String? {
             guard seconds >= 0.001 else { return nil }
             let why =
-                "\(Self.plain(cause ?? ""))\(wait > 0 ? ", next attempt after \(Units.duration(nanoseconds: wait * 1e9))" : "")"
+                "\(cause.map(Self.plain) ?? "the first was being made")\(wait > 0 ? ", next attempt after \(Units.duration(nanoseconds: wait * 1e9))" : "")"
             let whole = "no connection for \(Units.duration(nanoseconds: seconds * 1e9))"
             return longest < 0.999 * seconds
                 ? "\(whole) (longest \(Units.duration(nanoseconds: longest * 1e9)): \(why))" : "\(whole): \(why)"
@@ -329,9 +329,16 @@ public struct ResultDocument: Codable, Sendable, Equatable {
             cause.allSatisfy { $0.isLowercase || $0.isNumber || $0 == "_" } ? cause.replacing("_", with: " ") : cause
         }
 
-        /// The words, where pushes that were late by so much, ns, may have been so for want of a connection: no more than twice as long as
-        /// there was none.
-        package func cause(ofLateness late: Double) -> String? { late <= 2e9 * longest ? words : nil }
+        /// The words, where a share of all pushes, such as 0.01, that were late by so much, ns, may have been so for want of a connection:
+        /// no more than twice as long as there was none, and no more than twice as many as came due meanwhile.
+        ///
+        /// - Parameters:
+        ///   - seconds: the run's time, over which pushes came due.
+        ///   - threads: that they were divided among.
+        package func cause(ofLateness late: Double, share: Double, of seconds: Double, threads: Int) -> String? {
+            guard late <= 2e9 * longest, 2 * self.seconds >= share * seconds * Double(threads) else { return nil }
+            return words
+        }
     }
 
     package struct AfterWindow: Codable, Sendable, Equatable {

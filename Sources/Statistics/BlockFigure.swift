@@ -121,7 +121,8 @@ public struct BlockFigure: Sendable, Equatable {
     /// - Parameters:
     ///   - isSought: the run goes on until this figure is known well enough.
     ///   - limits: nanoseconds; a change from one side of one of these to the other counts, however small.
-    ///   - turns: when the load was asked to change, seconds: a change of the figure at one of these was asked for.
+    ///   - turns: when the load was asked to change between the first block's begin and the last one's end, seconds: a change of the figure
+    ///     at one of these, and any trend if there is one, was asked for.
     public init?(
         _ percentile: Double, _ everything: [LatencyBlock], isSought: Bool = false, limits: [UInt64] = [],
         turns: [ClosedRange<Double>] = []

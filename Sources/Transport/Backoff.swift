@@ -7,8 +7,9 @@ package struct Backoff {
     /// Bound of the waits after refused attempts, ns.
     private let delayIfRefused: UInt64
     private var random: UInt64
-    /// Attempts that failed since a connection last answered.
+    /// Attempts that failed since a connection last answered; and those of them, after the first, that were not refused.
     private(set) var failures = 0
+    private var doublings = 0
 
     /// - Parameters:
     ///   - delay: bound of the first wait, ns; at most 2^43 (two hours).
@@ -17,7 +18,7 @@ package struct Backoff {
     init(delay: UInt64, longest: UInt64, connections: Int = 1, seed: UInt64) {
         self.delay = delay
         self.longest = longest
-        delayIfRefused = max(min(delay, longest), min(UInt64(connections) * 500_000, 5_000_000_000))
+        delayIfRefused = min(longest, max(delay, UInt64(connections) * 500_000))
         random = seed ^ 0x9E37_79B9_7F4A_7C15
     }
 
@@ -25,7 +26,8 @@ package struct Backoff {
     package mutating func next(isRefused: Bool = false) -> UInt64 {
         failures += 1
         guard failures > 1 else { return 0 }
-        let ceiling = isRefused ? delayIfRefused : min(longest, delay << UInt64(min(failures - 2, 20)))
+        if !isRefused { doublings += 1 }
+        let ceiling = isRefused ? delayIfRefused : min(longest, delay << UInt64(min(doublings - 1, 20)))
         // SplitMix64.
         random &+= 0x9E37_79B9_7F4A_7C15
         var mixed = random
@@ -35,5 +37,5 @@ package struct Backoff {
     }
 
     /// A connection worked: the next failure is a first one.
-    package mutating func reset() { failures = 0 }
+    package mutating func reset() { (failures, doublings) = (0, 0) }
 }

@@ -76,10 +76,13 @@ extension PushClient {
     }
 
     /// Counts up to now the time for which pushes were due and no connection was open.
-    func countNoConnection(_ now: UInt64) {
-        guard openLanes == 0, !hasGivenUp, !hasLeft else { return }
-        let due = !retries.isEmpty || !bound.isEmpty ? 0 : isFinished ? nil : driver.nextDue(now: now)
-        noConnection.count(now, due: due, why: lastEnd.why, wait: lastEnd.wait)
+    ///
+    /// - Parameter opened: the lane that ends it.
+    func countNoConnection(_ now: UInt64, opened: Int? = nil) {
+        guard openLanes == 0 else { return }
+        let isOver = isFinished && !hasGivenUp
+        let due = !retries.isEmpty || !bound.isEmpty ? 0 : isOver ? nil : driver.nextDue(now: now)
+        noConnection.count(now, due: due, why: lastEnd.why, wait: opened.map { lanes[$0].wait } ?? lastEnd.wait)
         noConnection.nextAttempt = lanes.contains(where: \.isConnected) ? nil : reconnects.nextDue
     }
 
@@ -99,11 +102,18 @@ extension PushClient {
             options: options, driver: driver, loop: loop, memory: requestMemory, now: now,
             connectWithTLS: target.tls == nil && attempt == 0
                 ? { [loop, options] in
-                    guard let tls = try? TLSContext(.client, TLSOptions()) else { return nil }
+                    guard let tls = Self.askingTLS else { return nil }
                     return try? loop.connect(
                         to: address, serverName: target.host, tls: tls, options: options.socket, gathering: nil)
                 } : nil)
     }
+
+    /// For handshakes that only show whether a peer speaks TLS: one for all, as the system's certificates take 30 ms to read.
+    private static let askingTLS: TLSContext? = {
+        var options = TLSOptions()
+        options.verifyPeer = false
+        return try? TLSContext(.client, options)
+    }()
 
     private func makeSession(_ target: Int) -> ClientSession {
         if !requestHeaders.isEmpty {
@@ -133,7 +143,7 @@ extension PushClient {
                 let lane = lanes[connection.lane]
                 reachability.didOpen(lane.target, isDoubtful: lane.isDoubtful, now: loop.now)
                 tlsDescription = connection.tlsDescription
-                countNoConnection(loop.now)
+                countNoConnection(loop.now, opened: connection.lane)
                 noConnection.end()
                 openLanes += 1
             }
@@ -151,15 +161,16 @@ extension PushClient {
             connection.flush()
             if connection.inFlight == 0 {
                 if connection.answered == 0 {
+                    let why = connection.departure.map { " (\($0))" } ?? ""
                     note(
-                        .connectionClosed, "the peer ended the connection before it had answered anything",
+                        .connectionClosed, "the peer ended the connection before it had answered anything\(why)",
                         connection.lane)
                 }
                 connection.finishGracefully()
                 remove(connection)
             }
         case .closed:
-            if let cause = connection.cause, !cause.isEndOfRun {
+            if let cause = connection.cause, !cause.isEndOfRun, !connection.hasLeftQuietly {
                 note(cause, connection.causeText, connection.lane)
             }
             if isCurrent { release(connection) }
@@ -324,7 +335,6 @@ extension PushClient {
     /// No connection for too long: everything left fails with what kept the last connection from working.
     func giveUp(_ now: UInt64) {
         countNoConnection(now)
-        noConnection.end()
         hasGivenUp = true
         failWaiting(reachability.lastCause)
         driver.abandon(reachability.lastCause, now: now)

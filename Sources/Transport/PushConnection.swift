@@ -34,6 +34,8 @@ final class PushConnection: ClientOwner {
     /// Why it closed, once it has.
     private(set) var cause: FailureCause?
     private(set) var causeText = ""
+    /// It was told to go away, had answered all, and the peer closed it: no problem.
+    private(set) var hasLeftQuietly = false
     /// While the peer's SETTINGS are awaited.
     private var first = FirstBytes(maxFrame: 0, isPlain: false)
     /// The frames it is closed for, when the peer sends them without end.
@@ -347,6 +349,7 @@ final class PushConnection: ClientOwner {
         causeText = text
         loop.remove((probe ?? stream).descriptor)
         probe = nil
+        hasLeftQuietly = before == .draining && inFlight == 0 && cause == .connectionClosed
         endPushes(cause)
         if before == .draining {
             tellDeparture()

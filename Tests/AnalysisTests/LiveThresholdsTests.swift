@@ -213,15 +213,15 @@ private struct WatchedRun {
     }
 
     @Test(
-        "A rate far below what is asked for ends a run after a third of the window, another one when the window is whole"
+        "A rate far below what is asked for ends a run before the window is whole, another one after that"
     )
     func rate() throws {
         let slow = try rates("rate >= 0.95 * target") { _ in (1000, 50) }
-        #expect(slow?.second == 6)
-        #expect(slow?.why == "rate >= 0.95 * target was crossed: 0.0500 * target over the last 4.00 s")
+        #expect(slow?.second == 7)
+        #expect(slow?.why == "rate >= 0.95 * target was crossed: 0.0500 * target over the last 5.00 s")
         let short = try rates("goodput > 900/s") { _ in (1000, 850) }
-        #expect(short?.second == 12 && short?.why == "goodput > 900/s was crossed: 850/s over the last 10.0 s")
-        #expect(try rates("rate >= 0.95 * target", window: 2) { _ in (1000, 900) }?.second == 4)
+        #expect(short?.second == 15 && short?.why == "goodput > 900/s was crossed: 850/s over the last 10.0 s")
+        #expect(try rates("rate >= 0.95 * target", window: 2) { _ in (1000, 900) }?.second == 5)
         // Nothing is ever answered.
         #expect(try rates("rate >= 0.95 * target") { _ in (1000, 0) }?.second == 11)
         // What is sent is not what is answered, and an upper limit may still come right.
@@ -252,6 +252,47 @@ private struct WatchedRun {
         #expect(try rates("rate >= 0.95 * target", workers: 2) { _ in (1000, 10) } != nil)
         // A few pushes are no rate.
         #expect(try rates("rate >= 0.99 * target") { ($0 % 10 == 0 ? 1 : 0, $0 % 10 == 1 && $0 > 1 ? 1 : 0) } == nil)
+    }
+
+    @Test("A rate is held though the last pushes of a step or a burst are not answered yet")
+    func lateAnswers() throws {
+        // Of each second the last tenth is answered in the next one: a latency of 100 ms.
+        func held(_ threshold: String, window: UInt64 = 10, _ due: (Int) -> UInt64) throws -> Bool {
+            try rates(threshold, window: window) {
+                (due($0), due($0) - due($0) / 10 + ($0 > 1 ? due($0 - 1) / 10 : 0))
+            } == nil
+        }
+        for window in [1, 2, 3, 10, 60] as [UInt64] {
+            for begin in 1...20 {
+                let step = { $0 > begin ? 5000 : 100 as UInt64 }
+                #expect(try held("rate >= 0.95 * target", window: window, step), "step, \(window) s, \(begin)")
+                #expect(try held("rate >= 4k", window: window, step), "absolute, \(window) s, \(begin)")
+                let burst = { $0 == begin ? 150_000 : 1000 as UInt64 }
+                #expect(try held("goodput >= 0.95 * target", window: window, burst), "burst, \(window) s, \(begin)")
+            }
+        }
+        // Nothing of a burst is answered for 3 s; what is never answered is seen.
+        let late = { (second: Int) -> (due: UInt64, answered: UInt64) in
+            (second % 20 == 0 ? 50_000 : 100, second > 20 && second % 20 == 3 ? 50_000 : 100)
+        }
+        #expect(try rates("rate >= 0.95 * target", late) == nil)
+        let missing = try rates("rate >= 0.95 * target") { ($0 > 20 ? 5000 : 100, $0 > 20 ? 2000 : 100) }
+        #expect(missing?.second == 27)
+    }
+
+    @Test("A rate is not judged once all pushes are taken and only answers are awaited")
+    func tail() throws {
+        let judge = LiveThresholds(
+            try Threshold.list(parsing: "rate >= 5k"), window: 10_000_000_000, delay: 0, isOpenLoop: false)
+        var counts = PushCounts()
+        for second in 1...60 as ClosedRange<UInt64> {
+            counts.taken = min(second * 6000, 120_000)
+            counts.sent = counts.taken
+            counts.accepted = counts.taken - 10
+            let why = judge.crossed(
+                at: second * 1_000_000_000, counts, total: CensoredHistogram(), due: counts.taken, planned: 120_000)
+            #expect(why == nil, "second \(second)")
+        }
     }
 
     @Test("Thresholds that are judged early are those that end runs")

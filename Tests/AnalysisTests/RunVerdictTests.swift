@@ -46,6 +46,17 @@ import Testing
         #expect(RunVerdict(result).exitCode == 0)
     }
 
+    @Test("A threshold that ended the run is crossed, though it holds over the part that was made: 99")
+    func endedEarly() throws {
+        var result = result(interrupted: true)
+        let thresholds = try Threshold.list(parsing: "accepted > 3 && rejected < 5")
+        #expect(RunVerdict(result, thresholds: thresholds).exitCode == 1)
+        result.notes = ["ended early: accepted > 3 was crossed: 2 over the last 1.01 s"]
+        let verdict = RunVerdict(result, thresholds: thresholds)
+        #expect(verdict.exitCode == 99 && verdict.thresholds.map(\.isHeld) == [false, true])
+        #expect(verdict.thresholds[0].description == "accepted > 3, while the run went on: 2 over the last 1.01 s")
+    }
+
     @Test(
         "Doubles that --retry connection makes are judged by a threshold on them; without the one or the other they are wrong"
     )

@@ -53,8 +53,23 @@ import Testing
         #expect(result.connections.goAways >= 9 && result.connections.opened >= 10)
         #expect(result.scenario["reconnect_delay"] == .integer(20_000_000))
         #expect(result.scenario["reconnect_delay_max"] == .integer(40_000_000))
+        #expect(!result.notes.contains { $0.hasPrefix("last connection problem") }, "\(result.notes)")
         let outage = try #require(result.connections.noConnection)
         #expect(outage.seconds > 0 && outage.cause == "goaway NO_ERROR Shutdown" && outage.wait == 0, "\(outage)")
+    }
+
+    @Test("Where no connection ever was, nothing is said of the time without one, and no threshold on it holds")
+    func nobody() throws {
+        let output = OutputFolder()
+        let finished = try Programs.run(
+            "pushload",
+            [
+                "run", "--output", output.path, "--rate", "100", "-D", "1s", "--target", "http://127.0.0.1:1",
+                "--no-auth",
+                "--threshold", "no_connection < 1h",
+            ])
+        #expect(finished.status == 1 && finished.output.contains("CROSSED: no_connection < 1h"), "\(finished)")
+        #expect(!finished.output.contains("no connection for "), "\(finished.output)")
     }
 
     @Test("A wait that is longer than the longest is refused")

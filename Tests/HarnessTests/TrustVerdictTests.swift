@@ -136,6 +136,25 @@ import Testing
         #expect(both.count == 1 && both[0].contains("20.0 s after the start"), "\(both)")
     }
 
+    @Test("A trend is asked for only if the stages ask for another rate within the measured span")
+    func trendAfterWarmup() throws {
+        var random = SplitMix(seed: 8)
+        let noise = (0..<60).map { _ in Double.random(in: -600_000...600_000, using: &random) }
+        let trend = blocks(60) { UInt64(3_000_000 + 45_000 * $0 + noise[Int($0 * 2)]) }
+        func doubts(_ stages: String) throws -> [String] {
+            // Measured from 10 s to 30 s.
+            try self.doubts(Array(trend.dropFirst(20))) {
+                ($0.rate, $0.duration) = (nil, nil)
+                $0.stages = (try? LoadStage.parse(stages)) ?? []
+            }
+        }
+        #expect(try doubts("hold 1k 20s, hold 2k 10s").isEmpty)
+        for stages in ["hold 1k 30s", "hold 1k 5s, hold 2k 25s", "ramp 1k 2k 10s, hold 2k 20s, hold 3k 9s"] {
+            let found = try doubts(stages)
+            #expect(found.count == 1 && found[0].hasPrefix("not steady: little by little"), "\(stages): \(found)")
+        }
+    }
+
     @Test("A change that is far larger than the generator was late is the target's, however busy the machine was")
     func culprits() throws {
         func obstacle(late: UInt64, busy: Double) throws -> String? {

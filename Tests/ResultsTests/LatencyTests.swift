@@ -49,4 +49,29 @@ import Testing
         #expect(latency.isCensored(.max) && latency.value(.max) >= 2e10 && latency.value(.p999) == Double(latency.p999))
         #expect(ResultDocument.Latency().known(.p50) == nil)
     }
+
+    @Test(
+        "Time without a connection is in words from a millisecond on, and the cause of lateness only where enough pushes came due in it"
+    )
+    func noConnection() {
+        func figure(_ seconds: Double, longest: Double, _ cause: String?, wait: Double = 0)
+            -> ResultDocument.NoConnection
+        {
+            .init(seconds: seconds, longest: longest, cause: cause, wait: wait)
+        }
+        #expect(figure(0.0009, longest: 0.0009, "connection_refused").words == nil)
+        #expect(
+            figure(1.98, longest: 1.98, "connection_refused", wait: 0.04).words
+                == "no connection for 1.98 s: connection refused, next attempt after 40.0 ms")
+        #expect(
+            figure(3, longest: 1, "goaway NO_ERROR Shutdown").words
+                == "no connection for 3.00 s (longest 1.00 s: goaway NO_ERROR Shutdown)")
+        #expect(figure(3, longest: 3, nil).words == "no connection for 3.00 s: the first was being made")
+        // One second of 100, on one of two threads: half of a percent.
+        let outage = figure(1, longest: 1, "connection_refused")
+        #expect(outage.cause(ofLateness: 2e9, share: 0.01, of: 100, threads: 2) == outage.words)
+        #expect(outage.cause(ofLateness: 2.1e9, share: 0.01, of: 100, threads: 2) == nil)
+        #expect(outage.cause(ofLateness: 1e9, share: 0.1, of: 100, threads: 2) == nil)
+        #expect(outage.cause(ofLateness: 1e9, share: 0.01, of: 100, threads: 4) == nil)
+    }
 }

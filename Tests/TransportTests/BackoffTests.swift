@@ -110,6 +110,25 @@ import Testing
         #expect(driver.noConnection.total == end - driver.notBefore, "\(driver.noConnection) \(end - begin)")
     }
 
+    @Test("Of several workers the one that lacked a connection for longest stands for all, with its own cause and wait")
+    func worst() {
+        func lacking(_ times: [UInt64], _ why: ConnectionEnd, lasts: Bool = false) -> NoConnection {
+            var missed = NoConnection()
+            for (number, time) in times.enumerated() {
+                missed.begin(1000)
+                missed.count(1000 + time, due: 0, why: why, wait: time / 10)
+                if !lasts || number + 1 < times.count { missed.end() }
+            }
+            return missed
+        }
+        var all = NoConnection()
+        all.add(lacking([40, 30], .broken(.connectionRefused)))
+        all.add(lacking([60], .broken(.connectTimeout), lasts: true))
+        #expect(all.total == 70 && all.longest == 40 && all.wait == 4 && all.cause == .broken(.connectionRefused))
+        // What lasts now is another's, for its own reason.
+        #expect(all.current == 60 && all.currentCause == .broken(.connectTimeout))
+    }
+
     @Test("A lane has at most two connections, however many say goodbye and never end")
     func endless() throws {
         let loop = VirtualLoop()

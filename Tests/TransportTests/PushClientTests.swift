@@ -329,10 +329,19 @@ class CountingDriver: PushDriver {
         #expect(waits.contains { $0 > 800 })
         backoff.reset()
         #expect(backoff.next() == 0 && backoff.next() <= 100)
-        // Nobody listens: as often as the delay says, or 2,000 times a second of 10 connections.
-        #expect((0..<100).allSatisfy { _ in backoff.next(isRefused: true) <= 500_000 })
-        var many = Backoff(delay: 100, longest: 1000, connections: 10, seed: 1)
-        let refused = (0..<100).map { _ in many.next(isRefused: true) }
-        #expect(refused[0] == 0 && refused.allSatisfy { $0 <= 5_000_000 } && refused.contains { $0 > 4_000_000 })
+    }
+
+    @Test(
+        "While connections are refused the backoff does not grow, for the attempts after that neither; of many it is longer"
+    )
+    func refusedBackoff() {
+        var few = Backoff(delay: 1_000_000, longest: 1_000_000_000, seed: 1)
+        #expect((0..<100).allSatisfy { _ in few.next(isRefused: true) <= 1_000_000 })
+        #expect(few.next() <= 1_000_000 && few.next() <= 2_000_000)
+        var many = Backoff(delay: 1_000_000, longest: 1_000_000_000, connections: 10, seed: 1)
+        let waits = (0..<100).map { _ in many.next(isRefused: true) }
+        #expect(waits[0] == 0 && waits.allSatisfy { $0 <= 5_000_000 } && waits.contains { $0 > 4_000_000 })
+        var bounded = Backoff(delay: 1_000_000, longest: 2_000_000, connections: 10, seed: 1)
+        #expect((0..<100).allSatisfy { _ in bounded.next(isRefused: true) <= 2_000_000 })
     }
 }

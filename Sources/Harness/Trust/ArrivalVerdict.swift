@@ -81,7 +81,8 @@ struct ArrivalVerdict {
         section.kept = section.kept && !isLate
         self.section = section
         isOwn = !Self.isTargets(outcome)
-        doubt = section.kept ? nil : "pushes were not begun at the times asked for: \(what); \(Self.cause(outcome))"
+        doubt =
+            section.kept ? nil : "pushes were not begun at the times asked for: \(what); \(Self.cause(outcome, inputs))"
     }
 
     /// Pushes of a worker that so many rounds one after the other began, how many positions of the schedule passed meanwhile, and
@@ -127,10 +128,12 @@ struct ArrivalVerdict {
     private static func chance(_ p: Double) -> String { p < 0.0005 ? "< 0.001" : Units.fixed(p, places: 3) }
 
     /// Whose fault it is, by how late pushes were.
-    private static func cause(_ outcome: LoadOutcome) -> String {
+    private static func cause(_ outcome: LoadOutcome, _ inputs: RunInputs) -> String {
         let (late, own) = (outcome.measurements[.late].summary.p99, outcome.loopLag.summary.p99)
         func written(_ time: UInt64) -> String { Units.duration(nanoseconds: Double(time)) }
-        if let words = outcome.noConnection.section.cause(ofLateness: Double(late)) { return words }
+        let outage = outcome.noConnection.section.cause(
+            ofLateness: Double(late), share: 0.01, of: outcome.run.durationSeconds, threads: inputs.scenario.threads)
+        if let outage { return outage }
         return isTargets(outcome)
             ? "they waited for free streams (late p99 \(written(late)))"
             : "the generator was late (p99 \(written(own)))"

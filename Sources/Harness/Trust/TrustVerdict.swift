@@ -22,7 +22,9 @@ struct TrustVerdict {
         var section = ResultDocument.Trust()
         var doubts: [String] = []
         var found: [(name: String, figure: BlockFigure)] = []
-        let turns = inputs.schedule?.turns ?? []
+        let (from, to) = (outcome.blocks.first?.from ?? 0, outcome.blocks.last?.to ?? 0)
+        // Nothing measured lies on both sides of the others. Times of stages are sums, and rounded.
+        let turns = (inputs.schedule?.turns ?? []).filter { $0.upperBound > from + 1e-6 && $0.lowerBound < to - 1e-6 }
         for (name, percentile) in Precision.figures {
             let isSought = inputs.precision?.percentile == percentile
             guard

@@ -166,7 +166,7 @@ struct RunModel {
                     ticket.isMeasured == isMeasured,
                     "push \(ticket.sequence) is \(isMeasured ? "not " : "")measured, due \(ticket.due - start) ns after the start"
                 )
-                if isOpenLoop { record("loop_lag", Self.time(max(ticket.due, idleUntil), take.now)) }
+                if isOpenLoop, isMeasured { record("loop_lag", Self.time(max(ticket.due, idleUntil), take.now)) }
                 fates[ticket.sequence] = Fate(
                     due: ticket.due, takenAt: take.now, isMeasured: isMeasured,
                     outcome: .failed(.interrupted),
