@@ -4,11 +4,14 @@ import Scenarios
 struct BacklogModel {
     private let model: RunModel
     private let world: World
+    /// Connections were told to go away: beside one that still has its answers to come the next has all its streams free.
+    private let hasDrained: Bool
     /// Due times of all pushes, ns of the clock.
     private let dues: [UInt64]
 
-    init(_ model: RunModel, world: World) {
+    init(_ model: RunModel, hasDrained: Bool, world: World) {
         self.model = model
+        self.hasDrained = hasDrained
         self.world = world
         let schedule = model.schedule!
         var cursor = schedule.cursor()
@@ -63,7 +66,7 @@ struct BacklogModel {
         let taken = own.compactMap { model.fates[UInt64($0)] }
         let ends = taken.map { $0.endedAt > 0 ? $0.endedAt : .max }.sorted()
         // A push that waits to be sent again is on no stream.
-        let knowsStreams = model.requeued == 0 && model.scenario.retry == "off"
+        let knowsStreams = model.requeued == 0 && model.scenario.retry == "off" && !hasDrained
         var (arrived, ended) = (0, 0)
         for (place, fate) in taken.enumerated() {
             let next = place + 1 < taken.count ? taken[place + 1].takenAt : .max

@@ -25,7 +25,9 @@ struct ResultChecks {
         checkBreakdowns()
         checkTimes()
         checkRates()
-        if model.schedule != nil { BacklogModel(model, world: world).check() }
+        if model.schedule != nil {
+            BacklogModel(model, hasDrained: result.connections.goAways > 0, world: world).check()
+        }
         note()
         for count in [result.pushes.planned, result.pushes.accepted, result.pushes.failed, result.pushes.sent] {
             world.digest.add(count)
