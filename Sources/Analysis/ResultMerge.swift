@@ -123,13 +123,13 @@ package enum ResultMerge {
         merged.cost = cost(parts)
     }
 
-    /// Settings that say how much: the whole's are the sum of the parts'.
     /// Of the part for which it was longest; nil if one does not tell.
     private static func noConnection(_ parts: [ResultDocument]) -> ResultDocument.NoConnection? {
         let known = parts.compactMap(\.connections.noConnection)
         return known.count < parts.count ? nil : known.max { $0.seconds < $1.seconds }
     }
 
+    /// Settings that say how much: the whole's are the sum of the parts'.
     private static let added = ["rate", "pushes", "connections", "threads", "backlog", "mock_threads"]
 
     /// The first part's settings, but for those that are added, and streams and thresholds that are not of all parts.
