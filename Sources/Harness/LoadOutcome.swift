@@ -89,7 +89,7 @@ struct LoadOutcome: Sendable {
     ///   - time: when it started, ns of the monotonic clock.
     ///   - now: the same clock's reading now.
     mutating func noteStart(_ time: UInt64, now: UInt64) {
-        run.startedAt = RunDocument.timestamp(Date().addingTimeInterval(-Double(now - min(now, time)) / 1e9))
+        run.startedAt = ResultDocument.Run.timestamp(Date().addingTimeInterval(-Double(now - min(now, time)) / 1e9))
     }
 }
 

@@ -99,7 +99,7 @@ struct RunDocument {
         var run = outcome.run
         run.id = inputs.run.description
         run.name = inputs.scenario.name
-        if run.startedAt.isEmpty { run.startedAt = Self.timestamp(started) }
+        if run.startedAt.isEmpty { run.startedAt = ResultDocument.Run.timestamp(started) }
         run.complete =
             (outcome.untaken == 0 && !outcome.isAbandoned || outcome.hasEndedInTime) && !run.interrupted
             && (outcome.planned > 0 || inputs.place.resumed != nil)
@@ -300,6 +300,4 @@ struct RunDocument {
         settings["allowed_targets"] = .array([])
         return settings
     }
-
-    static func timestamp(_ date: Date) -> String { ResultDocument.Run.timestamp(date) }
 }
