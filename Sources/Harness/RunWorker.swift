@@ -126,4 +126,11 @@ extension RunInputs {
         let haveTheirOwn = scenario.pins.map { $0.cores.count >= scenario.threads } ?? true
         return haveTheirOwn && cores > scenario.threads + answering ? .spin : .sleep
     }
+
+    /// By how much longer pushes may wait at one time than at another because of the pacing, ns.
+    var pacingSpread: UInt64 {
+        guard let schedule else { return 0 }
+        return pacing(cores: CoreAffinity.allowed().count)
+            .spread(rate: schedule.peakRate / Double(scenario.threads * place.workers))
+    }
 }

@@ -123,7 +123,7 @@ extension ResultDocument {
         /// Poisson: the Anderson–Darling statistic of the numbers begun against what was drawn, and the chance of one as large.
         @Nullable public var andersonDarling: Double?
         @Nullable public var p: Double?
-        /// Constant: the 99th percentile of how far numbers were from what was asked for, as a share of it.
+        /// Constant: the 95th percentile of how far numbers were from what was asked for, as a share of it.
         @Nullable public var deviation: Double?
 
         enum CodingKeys: String, CodingKey {

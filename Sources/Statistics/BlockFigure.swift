@@ -38,7 +38,7 @@ public struct BlockFigure: Sendable, Equatable {
     static let sought = 1.1
     /// Of the blocks of a run that ended so, seconds.
     static let soonest = 1.25
-    /// A smaller change of the figure is none: as a share, and in nanoseconds, unless it crosses a limit.
+    /// A smaller change of the figure is none, unless it crosses a limit: as a share, and in nanoseconds where nothing else is said.
     public static let tolerance = 0.05
     public static let leastChange: UInt64 = 20_000
 
@@ -75,6 +75,7 @@ public struct BlockFigure: Sendable, Equatable {
         public let slow: UInt64
     }
 
+    private let leastChange: UInt64
     private let limits: [UInt64]
     private let turns: [ClosedRange<Double>]
     /// 0…100.
@@ -120,19 +121,20 @@ public struct BlockFigure: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - isSought: the run goes on until this figure is known well enough.
+    ///   - leastChange: a smaller change is none, ns.
     ///   - limits: nanoseconds; a change from one side of one of these to the other counts, however small.
     ///   - turns: when the load was asked to change between the first block's begin and the last one's end, seconds: a change of the figure
     ///     at one of these, and any trend if there is one, was asked for.
     public init?(
-        _ percentile: Double, _ everything: [LatencyBlock], isSought: Bool = false, limits: [UInt64] = [],
-        turns: [ClosedRange<Double>] = []
+        _ percentile: Double, _ everything: [LatencyBlock], isSought: Bool = false,
+        leastChange: UInt64 = Self.leastChange, limits: [UInt64] = [], turns: [ClosedRange<Double>] = []
     ) {
         // One in which nothing came says nothing.
         let blocks = everything.filter { $0.count > 0 }
         let all = Whole(blocks)
         guard all.count > 0 else { return nil }
         self.percentile = percentile
-        (self.limits, self.turns) = (limits, turns)
+        (self.leastChange, self.limits, self.turns) = (leastChange, limits, turns)
         value = all.value(atShare: percentile / 100)
         (self.blocks, blockSeconds) = (blocks.count, Self.length(blocks))
         guard !all.isUnanswered(atShare: percentile / 100) else {
@@ -294,15 +296,18 @@ public struct BlockFigure: Sendable, Equatable {
         let (small, large) = (Double(min(values[0], values[1])), Double(max(values[0], values[1])))
         guard large > small else { return nil }
         let (low, high) = (min(values[0], values[1]), max(values[0], values[1]))
-        guard Self.isNoticeable(from: low, to: high) || limits.contains(where: { low <= $0 && $0 < high }) else {
+        guard
+            Self.isNoticeable(from: low, to: high, least: leastChange)
+                || limits.contains(where: { low <= $0 && $0 < high })
+        else {
             return nil
         }
         return Shift(at: at, before: values[0], after: values[1], isAskedFor: isAskedFor(at))
     }
 
-    /// Whether one value is larger than another by a twentieth and by 20 us.
-    public static func isNoticeable(from low: UInt64, to high: UInt64) -> Bool {
-        high > low && high - low >= leastChange && Double(high - low) >= tolerance * Double(low)
+    /// Whether one value is larger than another by a twentieth and by `least` nanoseconds.
+    public static func isNoticeable(from low: UInt64, to high: UInt64, least: UInt64 = leastChange) -> Bool {
+        high > low && high - low >= least && Double(high - low) >= tolerance * Double(low)
     }
 
     /// Of the number of pushes that took longer than `value`, if their number in all were given.

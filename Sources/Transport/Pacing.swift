@@ -5,4 +5,10 @@ public enum Pacing: String, Sendable, CaseIterable {
     case sleep
     /// Keeps the core busy for the last 100 µs of each wait: punctual, at the price of the core.
     case spin
+
+    /// By how much longer pushes may wait at one time of a run than at another because of it, ns, where a worker has so many a second:
+    /// those that leave together do so when answers come, or when their quantum is over.
+    public func spread(rate: Double) -> UInt64 {
+        self == .sleep && rate * Double(Pace.quantum) / 1e9 >= Double(Pace.denseFrom) ? Pace.quantum - Pace.least : 0
+    }
 }

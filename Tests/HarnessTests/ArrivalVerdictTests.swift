@@ -31,9 +31,11 @@ import Testing
         return sample
     }
 
-    private func verdict(_ sample: ArrivalSample, workers: Int) throws -> ArrivalVerdict? {
+    private func verdict(
+        _ sample: ArrivalSample, workers: Int, _ arrivals: String = "poisson", rate: Double = Self.rate
+    ) throws -> ArrivalVerdict? {
         var scenario = Scenario()
-        (scenario.rate, scenario.duration, scenario.arrivals) = (Self.rate, 100_000_000_000, "poisson")
+        (scenario.rate, scenario.duration, scenario.arrivals) = (rate, 100_000_000_000, arrivals)
         (scenario.threads, scenario.connections) = (workers, workers)
         var outcome = LoadOutcome()
         outcome.arrivals = [sample]
@@ -100,6 +102,24 @@ import Testing
         #expect(section.gaps == 24 && section.gapPushes == 38, "\(section)")
         let time = try statistic(sample, rounds: 20, workers: 1)
         #expect(abs(try #require(section.andersonDarling) - time) > 1e-3 * time, "\(section) \(time)")
+    }
+
+    @Test(
+        "Even arrivals: one hiccup in fifty is no doubt, nor are pushes that leave 0.5 ms apart; one in ten is, or twice the rate"
+    )
+    func even() throws {
+        // 66 pushes each millisecond, in rounds of 0.1 to 0.5 ms.
+        func wait(_ round: Int) -> UInt64 { [100_000, 500_000, 200_000, 400_000][round / 20 % 4] }
+        func begun(_ hiccup: Int, _ factor: Double) -> ArrivalSample {
+            sample(16, { round in UInt64(66 * factor * Double(wait(round)) / 1e6) }) { round in
+                wait(round) + (round % (20 * hiccup) == 0 ? 5_000_000 : 0)
+            }
+        }
+        for (hiccup, factor, isKept) in [(1000, 1.0, true), (50, 1.0, true), (8, 1.0, false), (1000, 2.0, false)] {
+            let verdict = try #require(
+                try verdict(begun(hiccup, factor), workers: 1, "constant", rate: 66_000))
+            #expect(verdict.section.kept == isKept, "\(hiccup) \(factor): \(verdict.section)")
+        }
     }
 
     @Test("A round of two pushes in forty is none of one push; of fewer than twenty gaps nothing is said")

@@ -43,6 +43,21 @@ import Testing
         #expect(trust.figures["p50"]?.swing == nil)
     }
 
+    @Test("Where pushes leave together, a change by less than the pacing makes is none")
+    func pacing() throws {
+        func trust(_ rate: Double, to after: UInt64) throws -> ResultDocument.Trust {
+            var scenario = Scenario()
+            (scenario.rate, scenario.duration, scenario.pacing) = (rate, 10 * Self.second, "sleep")
+            var outcome = LoadOutcome()
+            outcome.blocks = blocks(20) { $0 < 5 ? 366_000 : after }
+            return TrustVerdict(outcome, inputs: try RunInputs(scenario), generator: .init(), start: 1).section
+        }
+        let small = try trust(66_000, to: 328_000)
+        #expect(small.doubts.isEmpty && small.figures["p50"]?.steady == true, "\(small.doubts)")
+        #expect(try trust(66_000, to: 666_000).doubts.count == 1)
+        #expect(try trust(2000, to: 328_000).doubts.count == 1)
+    }
+
     /// Blocks of half a second of 1,000 pushes around a latency of their own, ns.
     private func blocks(_ count: Int, _ latency: (Double) -> UInt64) -> [LatencyBlock] {
         (0..<count).map { block in

@@ -29,8 +29,9 @@ struct TrustVerdict {
             let isSought = inputs.precision?.percentile == percentile
             guard
                 let figure = BlockFigure(
-                    percentile, outcome.blocks, isSought: isSought, limits: Self.limits(percentile, inputs),
-                    turns: turns)
+                    percentile, outcome.blocks, isSought: isSought,
+                    leastChange: max(BlockFigure.leastChange, inputs.pacingSpread),
+                    limits: Self.limits(percentile, inputs), turns: turns)
             else { continue }
             found.append((name, figure))
             section.figures[name.replacing(".", with: "_")] = Self.document(figure)
