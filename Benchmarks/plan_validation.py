@@ -111,6 +111,8 @@ PACED = [
     (150_000, 24, 1000, "80ms", None),
     (40_000, 8, 1000, "10ms", ("--server-time", "lognormal 10ms 0.3", "--latency='lognormal 10ms 0.3'")),
     (150_000, 16, 1000, "20ms", ("--server-time", "5ms", "--latency=5ms")),
+    (5_000, 1, 1000, "20ms", ("--goaway-every", "1000", "--goaway-after 1000")),
+    (20_000, 4, 1000, "20ms", ("--goaway-every", "5000", "--goaway-after 5000")),
 ]
 
 # Pushes, connections, streams, round trip.
@@ -209,10 +211,13 @@ def rows(cores):
         flags = ["-c", str(connections), "-m", str(round(0.8 * streams)), *NEAR_TIME]
         near = [*flags, *link(rtt, special if rtt == "0ms" else None)]
         spread = NEAR_SPREAD if special and "lognormal" in special[1] else ()
+        # What a connection costs that is made anew is known from others that are.
+        ended = [f"--goaway-after {round(share * int(special[1]))}" for share in NEAR_RATES] if special and special[0] == "--goaway-every" else []
         settings[f"p{number}"] = {
             "kind": "paced", "plan": plan, "run": run,
             "near": [near, *([*near, "--rate", str(round(share * rate))] for share in NEAR_RATES),
-                     *([*flags, *link(rtt, special), "--rate", str(round(share * rate))] for share in spread)]}
+                     *([*flags, *link(rtt, special), "--rate", str(round(share * rate))] for share in spread),
+                     *([*flags, *link(rtt, None), "--mock-flags", mock] for mock in ended)]}
     for number, (count, connections, streams, rtt) in enumerate(WHOLE, 1):
         plan = load_row(count, 60, connections, streams, rtt, None, cores)
         run = ["-c", str(connections), "-m", str(streams), "-n", str(count), *link(rtt, None)]

@@ -237,6 +237,24 @@ import Testing
         #expect(two.answered == 1050 && longest > 180 * Self.millisecond, "\(longest)")
     }
 
+    @Test("The connection that is there first takes what came due until then, and is ended alone, sooner than the others")
+    func first() {
+        var settings = FanOutSimulation.Settings()
+        (settings.connections, settings.link.roundTrip) = (2, 100 * Self.millisecond)
+        settings.arrivals = .constant(100)
+        settings.renewal = .init(every: 100, told: 95 * Self.millisecond, making: 300 * Self.millisecond)
+        (settings.pushes, settings.warmup, settings.measured) = (400, 100, 200)
+        func longest() -> Double { Double(FanOutSimulation(settings).run().total.value(atPercentile: 100)) }
+        // Ended together: what is due waits for the next ones.
+        let together = longest()
+        #expect(together > 390 * Self.millisecond, "\(together)")
+        // Thirty of its hundred are due before it is there, so that the other is ended 0.6 s later: only what it refuses waits.
+        settings.renewal?.first = 300 * Self.millisecond
+        settings.renewal?.each = 10 * Self.millisecond
+        let apart = longest()
+        #expect(apart < 200 * Self.millisecond, "\(apart)")
+    }
+
     @Test("Full use of streams begins as it goes on: the rate is Little's, however long the longest answers take")
     func beginsSteady() {
         let times = TimeDistribution.lognormal(median: Self.millisecond, sigma: 2)

@@ -158,6 +158,13 @@ import Testing
         let closed = [sample("a", handshake: 700_000), sample("b", handshake: 900_000)]
         #expect(CostModel(closed)?.handshake == 800_000)
         // 600 ns more for each of 500 pushes.
+        // Alone, client and mock one after the other, as in the runs with the fewest connections.
+        #expect(CostModel(closed)?.handshakeAlone == nil)
+        var (few, many) = (closed[1], closed[0])
+        (few.connections, few.mockHandshake) = (1, 600_000)
+        (many.connections, many.mockHandshake) = (50, 300_000)
+        let alone = try #require(CostModel([few, many]))
+        #expect(alone.handshakeAlone == 1_500_000 && alone.handshake == 800_000)
         let made = sample("c", cpu: 1600, pushesPerConnection: 500, handshake: 800_000)
         #expect(isClose(CostModel(closed + [made])?.handshake, 1_100_000))
         #expect(CostModel(samples)?.handshake == nil)

@@ -44,6 +44,8 @@ struct CostSample: Codable, Sendable, Equatable {
     @AddedLater var pushesPerConnection: Double? = nil
     /// CPU time of the client for the handshake of a connection, ns; nil: an older run.
     @AddedLater var handshake: Double? = nil
+    /// The same of the bundled mock.
+    @AddedLater var mockHandshake: Double? = nil
     /// The bundled mock's answers took times of their own (`--latency 'lognormal …'`), so that they came one by one; nil: an older calibration.
     @AddedLater var spreadsAnswers: Bool? = nil
     /// Where another server than the bundled mock was; nil: it was that, or an older calibration.
@@ -83,7 +85,7 @@ struct CostSample: Codable, Sendable, Equatable {
             ("mock_cpu_ns_per_push", mockCPU, 0...day), ("worker_load", workerLoad, 0...1000),
             ("service_mean_ns", service, 0...day), ("server_mean_ns", serverTime, 0...day),
             ("offered_per_second", pace, 1e-6...1e12), ("pushes_per_connection", pushesPerConnection, 0...1e18),
-            ("handshake_ns", handshake, 0...day),
+            ("handshake_ns", handshake, 0...day), ("mock_handshake_ns", mockHandshake, 0...day),
             ("rtt_ns", Double(roundTrip), 0...day), ("client_max_rss_bytes", clientMemory.map(Double.init), 0...1e15),
         ]
         figures += (totals ?? []).map { ("total_ns", $0, 0...day) }
@@ -106,6 +108,7 @@ struct CostSample: Codable, Sendable, Equatable {
         case cores, answers
         case pushesPerConnection = "pushes_per_connection"
         case handshake = "handshake_ns"
+        case mockHandshake = "mock_handshake_ns"
         case target
         case spreadsAnswers = "spreads_answers"
         case pace = "offered_per_second"
@@ -173,7 +176,10 @@ extension CostSample {
         if opened >= 10 * connections { pushesPerConnection = answered / opened }
         others = RunFacts.of(result).filter { Self.costly.contains($0.key) }
         others["commit"] = environment.commit.map { String($0.prefix(12)) }
-        if opened > 0 { handshake = result.cost.clientHandshakes.map { Double($0) / opened } }
+        if opened > 0 {
+            handshake = result.cost.clientHandshakes.map { Double($0) / opened }
+            mockHandshake = isBundled ? result.cost.mockHandshakes.map { Double($0) / opened } : nil
+        }
         target = isBundled ? nil : result.run.target
     }
 }

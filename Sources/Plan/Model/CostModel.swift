@@ -47,6 +47,9 @@ struct CostModel: Sendable {
     let overhead: Double
     /// CPU time of a connection that is made anew, ns: of runs with many of them, else of the handshakes of all; nil when no run says so.
     let handshake: Double?
+    /// The same for the client and the bundled mock one after the other, of the runs with the fewest connections: a handshake that is made
+    /// alone takes longer than one of many.
+    let handshakeAlone: Double?
     /// Bytes of a client without connections; of one more, and of one more with another stream; nil where connections were not varied.
     let memoryBase: Double
     private let memoryOfConnections: (connection: Double, stream: Double)?
@@ -121,6 +124,10 @@ struct CostModel: Sendable {
             return (sample.handshake ?? 0) + max(0, sample.clientCPU - cost) * (sample.pushesPerConnection ?? 0)
         }
         handshake = Quantile.median(made) ?? Quantile.median(samples.compactMap(\.handshake))
+        let both = samples.filter { $0.handshake != nil && $0.mockHandshake != nil }
+        let fewest = both.map(\.connections).min()
+        handshakeAlone = Quantile.median(
+            both.filter { $0.connections == fewest }.map { $0.handshake! + $0.mockHandshake! })
         (memoryBase, memoryOfConnections) = Self.memory(samples)
         let perWorker = costly.map { Double($0.connections) / Double($0.threads) }
         connectionRange = perWorker.min()!...perWorker.max()!

@@ -124,6 +124,14 @@ final class FanOutEngine {
                 }
             }
         }
+        if let renewal = settings.renewal, settings.apart == nil, settings.arrivals != .closed {
+            for worker in 0..<workers {
+                for (number, place) in (threads[worker].firstConnection..<threads[worker].lastConnection).enumerated() {
+                    connections[place].notBefore = renewal.first + Double(number) * renewal.each
+                    heap.put(.window, at: connections[place].notBefore, place: Int32(place))
+                }
+            }
+        }
         free = [UInt64](repeating: 0, count: connections.count / 64 + 1)
         for connection in connections.indices { noteWhetherItCanSend(connection) }
         for _ in 0..<settings.serverThreads { threads.append(Thread()) }

@@ -74,6 +74,10 @@ struct FanOutSimulation: Sendable {
         var told: Double
         /// From then on to the next connection, which is begun at once, being as fast as it gets, ns.
         var making: Double
+        /// Of an open loop, from the first push being due to the first connection having all its streams, and from then on to each other
+        /// one of its worker having them, ns: what is due meanwhile goes over those that are there, which are ended sooner for it.
+        var first = 0.0
+        var each = 0.0
     }
 
     enum Arrivals: Sendable, Equatable {

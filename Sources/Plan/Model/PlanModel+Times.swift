@@ -12,7 +12,13 @@ extension PlanModel {
     var renewal: Double { told + renewing }
 
     /// From a connection being made anew to its being as fast as it gets, ns: who makes it can do nothing else with it meanwhile.
-    var renewing: Double { warmUp + (costs.handshake ?? 0) * costFactor }
+    var renewing: Double {
+        let alone = question.mockThreads > 0 ? costs.handshakeAlone.map { $0 * costFactor } : nil
+        return warmUp + (alone ?? handshake)
+    }
+
+    /// CPU time of a connection that is made, ns.
+    var handshake: Double { (costs.handshake ?? 0) * costFactor }
 
     /// Connecting and becoming fast: before that no push is begun, ns.
     private var beginning: Double { warmUp + handshakes }

@@ -270,7 +270,8 @@ struct PlanSimulation {
         settings.sentAgain = question.sentAgain
         settings.renewal = question.goAwayEvery.map {
             .init(
-                every: Int(max(1, min($0, 1e18))), told: model.told, making: model.renewing)
+                every: Int(max(1, min($0, 1e18))), told: model.told, making: model.renewing,
+                first: question.roundTrip, each: model.handshake)
         }
         if let fewer = question.fewerStreams, fewer.streams < Double(question.streams) {
             if isTooOften(fewer, rate) {
