@@ -42,8 +42,13 @@ package struct RunVerdict: Sendable, Equatable {
         } else {
             problems += TargetProblems.of(result)
         }
-        if let problem = Self.cutShort(result) { problems.append(problem) }
-        if pushes.planned == 0, !result.run.interrupted { problems.append("no push could be sent") }
+        let heldBack = Self.heldBack(result)
+        if let heldBack, pushes.planned == 0 {
+            problems.append("no push could be sent: \(heldBack)")
+        } else {
+            if let problem = Self.cutShort(result, heldBack) { problems.append(problem) }
+            if pushes.planned == 0, !result.run.interrupted { problems.append("no push could be sent") }
+        }
         for (count, what, causes, isJudged) in [
             (pushes.failed, "failed", result.failures, isJudged("failed")),
             (
@@ -54,7 +59,8 @@ package struct RunVerdict: Sendable, Equatable {
             let list = causes.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map {
                 "\($0.key) \(Units.grouped($0.value))"
             }
-            problems.append("\(Units.counted(count, "push")) \(what): \(list.joined(separator: ", "))")
+            let why = causes.keys.elementsEqual(["no_stream"]) ? heldBack.map { ": \($0)" } ?? "" : ""
+            problems.append("\(Units.counted(count, "push")) \(what): \(list.joined(separator: ", "))\(why)")
         }
         if let problem = RateShortfall(result)?.description, !thresholds.contains(where: \.asksForRate) {
             problems.append(problem)
@@ -133,14 +139,31 @@ extension RunVerdict {
         noConnection(result).map { ([$0] + result.notes).joined(separator: "; ") }
     }
 
+    /// Why nothing could be sent over connections that stayed open to the end of a run; nil: one was lost, or the run is whole.
+    private static func heldBack(_ result: ResultDocument) -> String? {
+        guard !result.run.complete, !result.run.interrupted, !result.isPartial, result.connections.opened > 0,
+            result.connections.ends.isEmpty
+        else { return nil }
+        return result.lastConnectionProblem
+    }
+
     /// A closed loop for a time plans what it takes, so that its counts do not tell that the target was gone before the time was
     /// over.
-    private static func cutShort(_ result: ResultDocument) -> String? {
+    ///
+    /// - Parameter heldBack: why nothing could be sent on connections that were open.
+    private static func cutShort(_ result: ResultDocument, _ heldBack: String?) -> String? {
         guard !result.run.complete, !result.run.interrupted, !result.isPartial, result.connections.opened > 0,
             result.throughput.offered == nil, result.pushes.notSent == 0,
             case .integer(let asked)? = result.scenario["duration"]
         else { return nil }
         let left = Double(asked) - result.run.durationSeconds * 1e9
+        if let heldBack {
+            let time =
+                left >= 0.1e9
+                ? "for the last \(Units.duration(nanoseconds: left)) of \(Units.duration(nanoseconds: Double(asked)))"
+                : "at the end of the run"
+            return "no push could be sent \(time): \(heldBack)"
+        }
         let ends =
             result.connections.ends.isEmpty
             ? "" : ": " + result.connections.ends.keys.sorted().joined(separator: ", ")

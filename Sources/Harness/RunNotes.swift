@@ -72,7 +72,7 @@ struct RunNotes {
         guard !outcome.lastProblem.isEmpty else { return nil }
         let problem =
             outcome.connections.opened > 0 ? NetworkError.withoutHint(outcome.lastProblem) : outcome.lastProblem
-        return "last connection problem: \(problem)"
+        return ResultDocument.connectionProblemMark + problem
     }
 
     /// Connections are made while others push already, and a run may end before all are.

@@ -14,6 +14,8 @@ public struct NetworkError: Error, CustomStringConvertible, Sendable, Equatable 
         case tls
         /// The peer's certificate is not trusted, or is for other hosts.
         case certificate
+        /// The peer requires a client certificate, or did not accept ours.
+        case clientCertificate
         /// The peer does not speak HTTP/2 (ALPN chose something else or nothing).
         case alpn
         /// The peer speaks no TLS.

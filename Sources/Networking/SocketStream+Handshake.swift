@@ -62,6 +62,12 @@ extension SocketStream {
             return NetworkError(
                 .alpn, "the server speaks TLS, but not HTTP/2 (it refused ALPN h2)" + Self.howToTurnOnHTTP2)
         }
+        // A TLS 1.2 server checks the certificate within the handshake. If it asked for none, these alerts mean something else.
+        if !isServer, let alert = Self.peerAlert(code), Self.isOfCertificates(alert),
+            alert == TLS13_AD_CERTIFICATE_REQUIRED || SSL_get0_peer_CA_list(tls) != nil
+        {
+            return certificateRefusal(opensslErrorText())
+        }
         if speaksOtherThanTLS(code) {
             ERR_clear_error()
             guard isServer else {
@@ -78,6 +84,27 @@ extension SocketStream {
                 : NetworkError(.tls, "TLS handshake failed: the peer closed the connection")
         }
         return NetworkError(.tls, "TLS handshake failed: \(opensslErrorText())")
+    }
+
+    /// The peer's fatal alert (RFC 8446 section 6.2) behind an error of OpenSSL's; nil: the error is another one.
+    static func peerAlert(_ code: UInt) -> Int32? {
+        let alert = ERR_GET_REASON(code) - SSL_AD_REASON_OFFSET
+        return (0...255).contains(alert) ? alert : nil
+    }
+
+    /// Alerts for a client certificate that is missing or not accepted (RFC 8446 section 6.2): handshake_failure, bad_certificate to
+    /// certificate_unknown, unknown_ca, access_denied, certificate_required.
+    static func isOfCertificates(_ alert: Int32) -> Bool { [40, 42, 43, 44, 45, 46, 48, 49, 116].contains(alert) }
+
+    /// The server requires a client certificate, or did not accept ours.
+    ///
+    /// - Parameter alert: OpenSSL's words for it.
+    func certificateRefusal(_ alert: String) -> NetworkError {
+        NetworkError(
+            .clientCertificate,
+            context?.options.identity == nil
+                ? "the server requires a client certificate: give one with --cert and --cert-key"
+                : "the server did not accept the client certificate (--cert): \(alert)")
     }
 
     /// Why the server's certificate is not trusted, and what to do about it, one line.

@@ -41,7 +41,8 @@ public final class SocketStream: ByteStream {
 
     private var problem: NetworkError?
     public override var failure: NetworkError? { problem }
-    /// A plain client that has not heard a byte yet: a peer that hangs up on it may have expected TLS.
+    /// A client that has not heard a byte yet. A peer that hangs up on a plain one may have expected TLS. A peer that sends an alert
+    /// has checked nothing but the client's certificate.
     private var isUnheard = false
 
     /// Starts connecting to `address`; `serverName` is sent as SNI and checked against the certificate.
@@ -89,7 +90,7 @@ public final class SocketStream: ByteStream {
         self.buffers = Self.pool(buffers, context)
         connected = false
         secured = context == nil
-        isUnheard = context == nil
+        isUnheard = true
         super.init()
         let status = address.withSockAddr { connect(opened, $0, $1) }
         if status == 0 {
@@ -301,12 +302,16 @@ public final class SocketStream: ByteStream {
     public override func read(into buffer: UnsafeMutablePointer<UInt8>, capacity: Int) -> IOResult {
         if let tls13 {
             let (count, outcome) = tls13.pointee.read(port, into: buffer, capacity: capacity)
-            if count > 0 { return .bytes(count) }
+            if count > 0 {
+                isUnheard = false
+                return .bytes(count)
+            }
             switch outcome {
             case nil: return socketFailure()
             case .endOfStream: return .endOfStream
             case .broken(let text, let alert):
                 if let alert, problem == nil { say(alert, level: 2) }
+                if let alert = tls13.pointee.peerAlert { return didHear(Int32(alert), text) }
                 fail(NetworkError(.io, "TLS: \(text)"))
                 return .failed
             }
@@ -326,7 +331,9 @@ public final class SocketStream: ByteStream {
             return count == 0 ? .endOfStream : socketFailure()
         }
         let count = SSL_read(tls, buffer, Int32(clamping: capacity))
-        return count > 0 ? .bytes(Int(count)) : tlsOutcome(tls, count)
+        guard count > 0 else { return tlsOutcome(tls, count) }
+        isUnheard = false
+        return .bytes(Int(count))
     }
 
     /// Writes up to `count` bytes; under TLS in records of at most 16,384.
@@ -443,9 +450,21 @@ public final class SocketStream: ByteStream {
                 ERR_clear_error()
                 return .endOfStream
             }
-            fail(NetworkError(.io, "TLS: \(opensslErrorText())"))
+            let text = opensslErrorText()
+            if let alert = Self.peerAlert(code) { return didHear(alert, text) }
+            fail(NetworkError(.io, "TLS: \(text)"))
             return .failed
         }
+    }
+
+    /// The peer has ended the connection with a fatal alert. The alert replaces a write's reset as the problem.
+    private func didHear(_ alert: Int32, _ text: String) -> IOResult {
+        if problem == nil || problem?.kind == .reset {
+            problem =
+                isUnheard && Self.isOfCertificates(alert)
+                ? certificateRefusal(text) : NetworkError(.tls, "TLS: \(text)")
+        }
+        return .failed
     }
 
     /// Lets the close that follows reset the connection (RST) instead of finishing it.

@@ -18,6 +18,8 @@ struct TLSRecords {
     private var end = 0
     /// How reading goes on when all that came before is read.
     private var outcome: Outcome?
+    /// The fatal alert by which the peer ended the connection (section 6.2).
+    private(set) var peerAlert: UInt8?
     /// Records without bytes, and those of handshake messages, since the last one that held bytes for the reader.
     private var empty = 0
     private var messages = 0
@@ -247,6 +249,7 @@ struct TLSRecords {
             _ = OPENSSL_init_ssl(UInt64(OPENSSL_INIT_LOAD_SSL_STRINGS), nil)
             let text = ERR_reason_error_string(pushload_alert_error(Int32(alert[1]))).map { String(cString: $0) }
             outcome = .broken(text ?? "the peer's alert \(alert[1])", alert: nil)
+            peerAlert = alert[1]
         }
     }
 

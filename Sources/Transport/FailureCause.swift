@@ -13,7 +13,7 @@ public struct FailureCause: Sendable, Hashable, CustomStringConvertible {
         "connection_closed", "connection_reset", "peer_vanished", "protocol_violation", "push_timeout",
         "refused_too_often",
         "interrupted", "overflowed", "no_stream", "run_ended", "malformed_answer", "answer_incomplete",
-        "address_refused",
+        "address_refused", "client_certificate",
     ]
     public static let count = names.count
 
@@ -27,11 +27,14 @@ public struct FailureCause: Sendable, Hashable, CustomStringConvertible {
     static let connectionRefused = FailureCause("connection_refused")
     public static let connectFailed = FailureCause("connect_failed")
     public static let connectTimeout = FailureCause("connect_timeout")
+    /// The TLS handshake failed, or the peer ended the connection with an alert.
     static let tlsFailed = FailureCause("tls_failed")
     package static let certificateUntrusted = FailureCause("certificate_untrusted")
     static let notHTTP2 = FailureCause("not_http2")
     /// The target's name leads to addresses that may not be connected to.
     package static let addressRefused = FailureCause("address_refused")
+    /// The server requires a client certificate, or did not accept ours.
+    static let clientCertificate = FailureCause("client_certificate")
     /// The peer closed the connection while the push was unanswered.
     public static let connectionClosed = FailureCause("connection_closed")
     public static let connectionReset = FailureCause("connection_reset")
@@ -66,7 +69,8 @@ public struct FailureCause: Sendable, Hashable, CustomStringConvertible {
 
     /// To connect again at once will not help: nobody listens, or it is no server for us.
     var isLasting: Bool {
-        [.connectionRefused, .connectFailed, .certificateUntrusted, .notHTTP2, .addressRefused].contains(self)
+        [.connectionRefused, .connectFailed, .certificateUntrusted, .notHTTP2, .addressRefused, .clientCertificate]
+            .contains(self)
     }
 
     /// The run was over, and the connection as good as before.
@@ -75,7 +79,7 @@ public struct FailureCause: Sendable, Hashable, CustomStringConvertible {
     /// The connection ended under a push of whose answer nothing had come, and which may or may not have been delivered.
     package var isConnectionLoss: Bool {
         switch self {
-        case .connectionClosed, .connectionReset, .peerVanished, .protocolViolation: true
+        case .connectionClosed, .connectionReset, .tlsFailed, .peerVanished, .protocolViolation: true
         default: false
         }
     }
@@ -88,6 +92,7 @@ public struct FailureCause: Sendable, Hashable, CustomStringConvertible {
         case .forbidden: self = .addressRefused
         case .tls: self = .tlsFailed
         case .certificate: self = .certificateUntrusted
+        case .clientCertificate: self = .clientCertificate
         case .alpn, .noTLS: self = .notHTTP2
         case .closed: self = .connectionClosed
         case .reset, .io: self = .connectionReset

@@ -66,14 +66,18 @@ struct FirstBytes {
         let code = bytes[(start - 4)..<start].reduce(0) { $0 << 8 | UInt32($1) }
         let debugData = bytes[start..<min(bytes.count, needed)]
         let goAway = GoAway(code: ErrorCode(rawValue: code), debugData: debugData)
-        let said = GoAway.text(of: Array(debugData), longest: Self.longestLine)
-        return .refused(
-            goAway, "the server refused the connection: GOAWAY \(goAway.code)" + (said.isEmpty ? "" : " \"\(said)\""))
+        return .refused(goAway, Self.refusal(goAway, debugData))
     }
 
     // MARK: Words
 
     static let speaksTLS = "the target speaks TLS: use https://"
+
+    /// A GOAWAY before anything was sent, one line.
+    static func refusal(_ goAway: GoAway, _ debugData: some Sequence<UInt8>) -> String {
+        let said = GoAway.text(of: debugData, longest: longestLine)
+        return "the server refused the connection: GOAWAY \(goAway.code)" + (said.isEmpty ? "" : " \"\(said)\"")
+    }
 
     private static func isText(_ byte: UInt8) -> Bool {
         ReasonText.isPrintable(byte) || (0x09...0x0D).contains(byte)

@@ -233,7 +233,7 @@ extension PushClient {
         for connection in draining where connection.answered > 0 {
             reachability.isTrusted(lanes[connection.lane].target, now)
         }
-        var isHeldBack = false
+        var (isHeldBack, allowsStreams) = (false, false)
         let (mayReconnect, isUndecided) = (!isHopeless, isUndecided)
         let isSomethingDue = !isStopped && (!retries.isEmpty || !bound.isEmpty || !isFinished && now >= nextDue)
         var handshakes = 0
@@ -252,6 +252,7 @@ extension PushClient {
                     if !lanes[lane].isDoubtful { reachability.isTrusted(lanes[lane].target, now) }
                 } else {
                     isHeldBack = true
+                    if connection.session.streamLimit > 0 { allowsStreams = true }
                     lanes[lane].noteAsked()
                 }
             } else if mayReconnect, mayConnect(lane, now, isUndecided) {
@@ -265,7 +266,13 @@ extension PushClient {
         if !hasGivenUp, !isUsable,
             reachability.isLost(now, for: options.giveUpAfter) || control.isTargetGone || isHopeless
         {
-            if isHeldBack { note(.noStream, "a connection was open, but the peer let no push be sent on it") }
+            if isHeldBack {
+                note(
+                    .noStream,
+                    allowsStreams
+                        ? "a connection was open, but the peer let no push be sent on it"
+                        : "the server allows no streams (SETTINGS_MAX_CONCURRENT_STREAMS 0)")
+            }
             if lastProblem.isEmpty, !control.isTargetGone {
                 for connection in connections {
                     connection.close(.connectTimeout, text: noAttemptEnded)

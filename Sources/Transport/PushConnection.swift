@@ -40,8 +40,12 @@ final class PushConnection: ClientOwner {
     private var first = FirstBytes(maxFrame: 0, isPlain: false)
     /// The frames it is closed for, when the peer sends them without end.
     private var flood: String?
-    /// Why it drains, once it does; or the GOAWAY that came instead of SETTINGS.
+    /// Why it drains, once it does; or the GOAWAY that came instead of SETTINGS, or with them.
     private(set) var departure: ConnectionEnd?
+    /// SETTINGS have come, and the driver has not been told that the connection is open.
+    @exclusivity(unchecked) private var isOpening = false
+    /// What a GOAWAY said that was read with SETTINGS; nil: none was.
+    private var refusal: String?
     private var connectDeadline: UInt64
     /// Connects with TLS to where the connection goes; nil: it is not to be asked.
     private var connectWithTLS: (() -> ByteStream?)?
@@ -184,7 +188,12 @@ final class PushConnection: ClientOwner {
                         return false
                     }
                 }
-                if let violation = session.receive(buffer, count: count, now: readTime) {
+                let violation = session.receive(buffer, count: count, now: readTime)
+                if state == .settling, let refusal {
+                    close(.connectionClosed, text: refusal)
+                    return false
+                }
+                if let violation {
                     close(violation)
                     return false
                 }
@@ -206,6 +215,7 @@ final class PushConnection: ClientOwner {
                 return false
             }
         }
+        if isOpening { tellOpened() }
         session.produce()
         if !session.isAlive { return endOver() }
         // Answers to the peer's frames do not wait for a turn to send pushes.
@@ -275,7 +285,7 @@ final class PushConnection: ClientOwner {
         case .done: close(.notHTTP2, text: FirstBytes.speaksTLS)
         case .failed:
             switch probe.failure?.kind {
-            case .certificate, .alpn: close(.notHTTP2, text: FirstBytes.speaksTLS)
+            case .certificate, .clientCertificate, .alpn: close(.notHTTP2, text: FirstBytes.speaksTLS)
             default: endProbe()
             }
         }
@@ -287,20 +297,31 @@ final class PushConnection: ClientOwner {
     }
 
     override func didSettle() {
-        if state == .settling {
+        if state == .settling, refusal == nil {
             state = .open
             connectWithTLS = nil
-            driver.connection(index, .opened)
+            isOpening = true
         }
+    }
+
+    private func tellOpened() {
+        isOpening = false
+        driver.connection(index, .opened)
     }
 
     override func didReceiveGoAway(code: ErrorCode, debugData: UnsafeBufferPointer<UInt8>) {
         let goAway = GoAway(code: code, debugData: debugData)
         switch state {
         case .settling, .open:
-            state = .draining
             departure = .goAway(goAway)
-            driver.connection(index, .goAway)
+            if state == .settling || isOpening {
+                // Read with SETTINGS, before anything was sent: the connection never opened.
+                (state, isOpening) = (.settling, false)
+                refusal = FirstBytes.refusal(goAway, debugData)
+            } else {
+                state = .draining
+                driver.connection(index, .goAway)
+            }
         case .draining:
             // A graceful shutdown says it twice (RFC 9113 section 6.8).
             if case .goAway = departure { departure = .goAway(goAway) }
@@ -343,6 +364,7 @@ final class PushConnection: ClientOwner {
     /// Ends the connection: pushes that never reached the kernel go back to be sent elsewhere, the others fail.
     func close(_ cause: FailureCause, text: String) {
         guard state != .closed else { return }
+        if isOpening { tellOpened() }
         let before = state
         state = .closed
         self.cause = cause

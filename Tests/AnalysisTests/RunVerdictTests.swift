@@ -140,6 +140,31 @@ import Testing
         #expect(RunVerdict(result).isGood)
     }
 
+    @Test("Where connections were open and nothing could be sent the cause is said, and not that they were lost")
+    func heldBack() {
+        let why = "the server allows no streams (SETTINGS_MAX_CONCURRENT_STREAMS 0)"
+        var result = result(planned: 0, accepted: 0)
+        result.run.complete = false
+        result.run.durationSeconds = 10
+        result.connections.opened = 1
+        result.scenario["duration"] = .integer(6_000_000_000)
+        for mark in ["", "a: "] {
+            result.notes = ["another", "\(mark)last connection problem: \(why)"]
+            #expect(RunVerdict(result).problems == ["no push could be sent: \(why)"])
+        }
+        // A server that allowed streams before.
+        (result.pushes.planned, result.pushes.accepted) = (10, 10)
+        #expect(RunVerdict(result).problems == ["no push could be sent at the end of the run: \(why)"])
+        result.run.durationSeconds = 2
+        #expect(RunVerdict(result).problems == ["no push could be sent for the last 4.00 s of 6.00 s: \(why)"])
+        // A number of pushes.
+        (result.pushes.accepted, result.pushes.notSent, result.notSent) = (8, 2, ["no_stream": 2])
+        #expect(RunVerdict(result).problems == ["2 pushes were not sent: no_stream 2: \(why)"])
+        // One was lost.
+        result.connections.ends = ["connection_reset": 1]
+        #expect(RunVerdict(result).problems == ["2 pushes were not sent: no_stream 2"])
+    }
+
     @Test("Rejections for an expected reason are as wanted, others beside them are not")
     func expected() {
         let reasons: [String: UInt64] = ["BadDeviceToken": 2, "Unregistered": 1]

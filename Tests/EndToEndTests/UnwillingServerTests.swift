@@ -96,15 +96,19 @@ private final class UnwillingServer: Sendable {
     @Test(
         "A server that is open and allows no stream ends a run all the same, with a cause of its own",
         arguments: ["wire", "nghttp2"],
-        [["-n", "20"], ["-D", "30s"], ["--rate", "100", "-D", "1s"]])
+        [["-n", "20"], ["-D", "30s"], ["-D", "1s"], ["--rate", "100", "-D", "1s"]])
     func noStream(_ engine: String, _ load: [String]) throws {
         let (result, status, error) = try run(Self.noStreams, ["--engine", engine] + load)
         #expect(status == 1 && result.pushes.accepted == 0 && result.pushes.failed == 0, "\(error)")
         #expect(result.connections.opened == 1 && !result.run.interrupted, "\(error)")
-        if !load.contains("30s") {
+        let why = "the server allows no streams (SETTINGS_MAX_CONCURRENT_STREAMS 0)"
+        if load[0] == "-D" {
+            #expect(error.contains("no push could be sent: \(why)"), "\(error)")
+        } else {
             #expect(result.notSent == ["no_stream": result.pushes.planned] && result.pushes.planned >= 20, "\(error)")
+            #expect(error.contains(" were not sent: no_stream \(result.pushes.planned): \(why)"), "\(error)")
         }
-        #expect(error.contains("the peer let no push be sent on it"), "\(error)")
+        #expect(!error.contains("were lost") && !error.contains("no connection for the last"), "\(error)")
     }
 
     @Test("A window that is never given back is named, and bounds what may wait", arguments: Programs.engines)
@@ -200,16 +204,22 @@ private final class UnwillingServer: Sendable {
         #expect(!error.contains("HTTP/1, not HTTP/2") && result.connections.connectFailures == 1, "\(error)")
     }
 
-    @Test("GOAWAY as the first frame is shown with its code and debug data", arguments: ["wire", "nghttp2"])
+    @Test(
+        "GOAWAY as the first frame, or read with SETTINGS, is shown with its code and debug data",
+        arguments: ["wire", "nghttp2"])
     func goAwayFirst(_ engine: String) throws {
         let debugData = Array("too many connections".utf8)
         let frame: [UInt8] = [0, 0, UInt8(8 + debugData.count), 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 11] + debugData
-        let (result, status, error) = try run(frame, ["--engine", engine, "-n", "20"])
-        #expect(status == 1 && result.connections.opened == 0, "\(error)")
-        #expect(Array(result.connections.ends.keys) == ["goaway ENHANCE_YOUR_CALM too many connections"], "\(error)")
-        #expect(
-            error.contains("the server refused the connection: GOAWAY ENHANCE_YOUR_CALM \"too many connections\""),
-            "\(error)")
+        for bytes in [frame, Self.someStreams + frame] {
+            let (result, status, error) = try run(bytes, ["--engine", engine, "-n", "20"])
+            #expect(status == 1 && result.connections.opened == 0, "\(error)")
+            #expect(result.notSent == ["connection_closed": 20], "\(error)")
+            #expect(
+                Array(result.connections.ends.keys) == ["goaway ENHANCE_YOUR_CALM too many connections"], "\(error)")
+            #expect(
+                error.contains("the server refused the connection: GOAWAY ENHANCE_YOUR_CALM \"too many connections\""),
+                "\(error)")
+        }
     }
 
     /// :status 503 as a literal (RFC 7541 section 6.2.2), then DATA.
@@ -332,6 +342,47 @@ private final class UnwillingServer: Sendable {
             error.contains(
                 "the server's certificate names localhost, 127.0.0.1, ::1, not 127.0.0.2: use one of these in --target, or a "
                     + "certificate for 127.0.0.2"), "\(error)")
+    }
+
+    @Test(
+        "A TLS server that requires a client certificate is named at once, in the handshake of TLS 1.2 and after that of 1.3",
+        arguments: Programs.engines, ["TLSv1.2", "TLSv1.3"])
+    func clientCertificate(_ engine: String, _ version: String) throws {
+        let mock = try Mock()
+        let (server, port) = try node(
+            mock,
+            "require('http2').createSecureServer({ ...keys, requestCert: true, rejectUnauthorized: true, "
+                + "maxVersion: '\(version)' })")
+        defer { server.process.terminate() }
+        let (result, status, error) = try Programs.load([
+            "-n", "10", "--target", "https://127.0.0.1:\(port)", "--credentials", mock.folder, "--engine", engine,
+        ])
+        #expect(status == 1 && result.notSent == ["client_certificate": 10], "\(error)")
+        #expect(result.connections.connectFailures == 1, "\(error)")
+        #expect(
+            error.contains("the server requires a client certificate: give one with --cert and --cert-key"), "\(error)")
+    }
+
+    @Test("A client certificate that the server does not accept is named at once", arguments: ["1.2", "1.3"])
+    func unacceptedCertificate(_ version: String) throws {
+        let folder = try OutputFolder.made()
+        let made = try Programs.run(
+            "/usr/bin/openssl",
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
+                "/UID=com.example.app/CN=x", "-keyout", folder.path + "/k.pem", "-out", folder.path + "/c.pem",
+            ])
+        #expect(made.status == 0, "\(made.error)")
+        let other = try Mock()
+        let mock = try Mock(["--client-ca", other.folder + "/ca.pem", "--refuse-bad-certificates"])
+        let (result, status, error) = try Programs.load([
+            "-n", "10", "--target", mock.url, "--cacert", mock.folder + "/ca.pem", "--topic", "com.example.app",
+            "--cert", folder.path + "/c.pem", "--cert-key", folder.path + "/k.pem", "--tls-max", version,
+        ])
+        #expect(status == 1 && result.notSent == ["client_certificate": 10], "\(error)")
+        #expect(result.connections.connectFailures == 1, "\(error)")
+        #expect(error.contains("the server did not accept the client certificate (--cert): "), "\(error)")
+        withExtendedLifetime(other) {}
     }
 
     @Test("Answers that came while the generator itself stood still are answers, however late they are read")

@@ -13,7 +13,8 @@ import Testing
     }
 
     private func contexts(
-        trusted: [UInt8]? = nil, clientVersions: (TLSVersion, TLSVersion) = (.v12, .v13),
+        trusted: [UInt8]? = nil, identity: TLSIdentity? = nil,
+        clientVersions: (TLSVersion, TLSVersion) = (.v12, .v13),
         serverVersions: (TLSVersion, TLSVersion) = (.v12, .v13)
     ) throws -> (client: TLSContext, server: TLSContext) {
         let authority = try CertificateAuthority()
@@ -24,6 +25,7 @@ import Testing
         (server.minimumVersion, server.maximumVersion) = serverVersions
         var client = TLSOptions()
         client.trustedCertificates = trusted ?? authority.certificatePEM()
+        client.identity = identity
         (client.minimumVersion, client.maximumVersion) = clientVersions
         return (try TLSContext(.client, client), try TLSContext(.server, server))
     }
@@ -214,6 +216,47 @@ import Testing
         #expect(
             third.pair.client.failure?.description.hasPrefix(
                 "the server's certificate names localhost, 127.0.0.1, ::1, not 127.0.0.2: ") == true)
+    }
+
+    @Test(
+        "A server that requires a client certificate, or does not accept the client's, is named, in the handshake or after it",
+        arguments: [TLSVersion.v12, .v13], [false, true])
+    func clientCertificate(_ version: TLSVersion, _ hasCertificate: Bool) throws {
+        let stranger = try CertificateAuthority().issueClient(topic: "com.example.app")
+        let identity = TLSIdentity(
+            certificate: stranger.certificate, key: stranger.key, certificateOrigin: "c", keyOrigin: "k")
+        let contexts = try contexts(
+            identity: hasCertificate ? identity : nil, clientVersions: (version, version))
+        SSL_CTX_set_verify(contexts.server.context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
+        let ends = try connect(contexts)
+        // TLS 1.3 is done for the client before the server has its certificate.
+        #expect(ends.server == .failed && ends.client == (version == .v12 ? .failed : .done))
+        let client = ends.pair.client
+        var byte: UInt8 = 0
+        for _ in 0..<5000 where client.failure == nil {
+            _ = client.read(into: &byte, capacity: 1)
+            usleep(200)
+        }
+        let failure = try #require(client.failure)
+        #expect(failure.kind == .clientCertificate, "\(failure)")
+        if hasCertificate {
+            let said = "the server did not accept the client certificate (--cert): "
+            #expect(failure.description.hasPrefix(said) && failure.description.hasSuffix("alert unknown ca"))
+        } else {
+            #expect(
+                failure.description == "the server requires a client certificate: give one with --cert and --cert-key")
+        }
+    }
+
+    @Test("A handshake that fails where no client certificate was asked for is no matter of certificates")
+    func handshakeFailure() throws {
+        let contexts = try contexts(clientVersions: (.v12, .v12))
+        #expect(SSL_CTX_set_cipher_list(contexts.client.context, "ECDHE-ECDSA-AES128-GCM-SHA256") == 1)
+        #expect(SSL_CTX_set_cipher_list(contexts.server.context, "ECDHE-ECDSA-AES256-GCM-SHA384") == 1)
+        let ends = try connect(contexts)
+        let failure = try #require(ends.pair.client.failure)
+        #expect(ends.client == .failed && failure.kind == .tls, "\(failure)")
+        #expect(failure.description.hasSuffix("alert handshake failure"), "\(failure)")
     }
 
     @Test("Of the names of a certificate a few are told, and how many there are more")

@@ -232,4 +232,22 @@ import Testing
         #expect(ERR_GET_REASON(ERR_peek_error()) == SSL_R_SSLV3_ALERT_BAD_RECORD_MAC)
         ERR_clear_error()
     }
+
+    @Test("A peer's fatal alert is an error of TLS with its name, and no reset", arguments: Role.allCases)
+    func alert(_ role: Role) throws {
+        let (stream, peer) = try pair(role)
+        peer.write([1])
+        #expect(wait(for: 1) { read(stream) } == [1])
+        let record: [UInt8] = [0x17, 3, 3, 0, 64] + [UInt8](repeating: 7, count: 64)
+        #expect(send(stream.descriptor, record, record.count, 0) == record.count)
+        ERR_clear_error()
+        for _ in 0..<5000 where ERR_peek_error() == 0 {
+            _ = peer.read()
+            usleep(200)
+        }
+        ERR_clear_error()
+        #expect(nextResult(stream) == .failed)
+        let failure = try #require(stream.failure)
+        #expect(failure.kind == .tls && failure.description.hasSuffix("alert bad record mac"), "\(failure)")
+    }
 }

@@ -221,6 +221,59 @@ private final class EndingDriver: CountingDriver {
         #expect(bare.connection.cause == .connectionClosed)
     }
 
+    @Test("GOAWAY that is read with SETTINGS refuses the connection as one that comes first; a later one ends it")
+    func goAwayWithSettings() throws {
+        let settings = WirePair.frame(Frame.settings)
+        let said = Array("too many connections".utf8)
+        let goAway = WirePair.frame(Frame.goAway, 0, 0, [0, 0, 0, 0, 0, 0, 0, 11] + said)
+        let graceful = WirePair.frame(Frame.goAway, 0, 0, [0x7F, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0])
+        let ping = WirePair.frame(Frame.ping, 0, 0, [UInt8](repeating: 0, count: 8))
+        // Of several it is the last; and whatever else comes.
+        for bytes in [settings + goAway, settings + ping + graceful + settings + goAway + settings + ping] {
+            let pair = try WirePair(settles: false)
+            pair.say(bytes)
+            #expect(pair.connection.state == .closed && pair.connection.cause == .connectionClosed)
+            #expect(
+                pair.connection.causeText
+                    == "the server refused the connection: GOAWAY ENHANCE_YOUR_CALM \"too many connections\"")
+            #expect(
+                pair.driver.events == ["connectFailed", "ended(goaway ENHANCE_YOUR_CALM too many connections)"])
+        }
+        let later = try WirePair(settles: false)
+        later.say(settings)
+        later.say(goAway)
+        #expect(later.connection.state == .draining && later.driver.events == ["opened", "goAway"])
+        let broken = try WirePair(settles: false)
+        broken.say(settings + WirePair.frame(Frame.ping))
+        #expect(broken.driver.events == ["opened", "lost", "ended(protocol_violation)"])
+    }
+
+    @Test(
+        "A server that says GOAWAY with its SETTINGS is tried again after the back-off, and given up",
+        arguments: engines)
+    func refusing(_ engine: TestedEngine) throws {
+        let loop = VirtualLoop()
+        loop.isSilent = true
+        let driver = CountingDriver(10, size: 100)
+        var options = TransportOptions()
+        options.engine = engine == .nghttp2 ? .nghttp2 : .wire
+        options.giveUpAfter = 2_000_000_000
+        let client = try PushClient(driver, over: loop, options: options)
+        client.begin()
+        var refused = 0
+        repeat {
+            for stream in loop.streams.dropFirst(refused) {
+                stream.input =
+                    WirePair.frame(Frame.settings) + WirePair.frame(Frame.goAway, 0, 0, [0, 0, 0, 0, 0, 0, 0, 0])
+            }
+            refused = loop.streams.count
+        } while client.turn(waits: true)
+        client.end()
+        #expect(driver.isBalanced && loop.streams.count > 2 && loop.time < 5_000_000_000, "\(loop.streams.count)")
+        #expect(client.lastProblem == "the server refused the connection: GOAWAY NO_ERROR")
+        #expect(!driver.events.contains("opened") && Ends(driver.events).labels == ["goaway NO_ERROR": refused])
+    }
+
     @Test("SETTINGS in pieces are SETTINGS, and another first frame is the session's to judge")
     func settingsInPieces() throws {
         let settings = WirePair.frame(Frame.settings, 0, 0, [0, 3, 0, 0, 0, 100])

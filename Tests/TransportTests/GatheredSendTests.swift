@@ -169,7 +169,12 @@ import Testing
         let written = driver.written(in: 1)
         #expect(failed.isSubset(of: written) && requeued.isDisjoint(with: failed), context)
         #expect(Set(driver.accepted) == Set(0..<driver.count).subtracting(failed), context)
-        let causes: Set<FailureCause> = cut == .fin || cut == .closeNotify ? [.connectionClosed] : [.connectionReset]
+        let causes: Set<FailureCause> =
+            switch cut {
+            case .fin, .closeNotify: [.connectionClosed]
+            case .alert: [.tlsFailed]
+            case .reset, .garbage: [.connectionReset]
+            }
         #expect(Set(driver.failed.values).isSubset(of: causes), "\(driver.failed.values)")
         // A busy machine may let all leave before the cut: then nobody needs a second connection.
         guard pair.peer.connections.count > 1 else {

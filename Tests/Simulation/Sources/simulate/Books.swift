@@ -316,6 +316,12 @@ final class Books {
             openingOf[worker] = nil
             current[worker][index] = link
         case .goAway: goAways += 1
+        case .connectFailed:
+            // Told to go away in the read that brought SETTINGS: it never opened.
+            if let link = openingOf[worker], link.isDraining {
+                openingOf[worker] = nil
+                if !link.isUncertain { opened -= 1 }
+            }
         default: break
         }
     }
