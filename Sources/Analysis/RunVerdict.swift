@@ -139,12 +139,12 @@ extension RunVerdict {
         noConnection(result).map { ([$0] + result.notes).joined(separator: "; ") }
     }
 
-    /// Why nothing could be sent over connections that stayed open to the end of a run; nil: one was lost, or the run is whole.
+    /// Why nothing could be sent over connections that were open at the end of a run; nil: there was none, or the run is whole.
     private static func heldBack(_ result: ResultDocument) -> String? {
         guard !result.run.complete, !result.run.interrupted, !result.isPartial, result.connections.opened > 0,
-            result.connections.ends.isEmpty
+            let problem = result.lastConnectionProblem, ResultDocument.heldBack.contains(where: problem.hasPrefix)
         else { return nil }
-        return result.lastConnectionProblem
+        return problem
     }
 
     /// A closed loop for a time plans what it takes, so that its counts do not tell that the target was gone before the time was
@@ -158,11 +158,11 @@ extension RunVerdict {
         else { return nil }
         let left = Double(asked) - result.run.durationSeconds * 1e9
         if let heldBack {
-            let time =
-                left >= 0.1e9
-                ? "for the last \(Units.duration(nanoseconds: left)) of \(Units.duration(nanoseconds: Double(asked)))"
-                : "at the end of the run"
-            return "no push could be sent \(time): \(heldBack)"
+            // Another worker may have gone on.
+            return left >= 0.1e9
+                ? "no push could be sent for the last \(Units.duration(nanoseconds: left)) of "
+                    + "\(Units.duration(nanoseconds: Double(asked))): \(heldBack)"
+                : "not every worker could send to the end of the run: \(heldBack)"
         }
         let ends =
             result.connections.ends.isEmpty

@@ -66,7 +66,11 @@ final class RunWatcher: @unchecked Sendable {
         self.journal = journal
         self.progress = progress
         progressPause = isTerminal ? 250_000_000 : journal != nil ? 1_000_000_000 : 2_000_000_000
-        goal = inputs.precision.map { PrecisionGoal($0.percentile, within: $0.share) }
+        goal = inputs.precision.map {
+            PrecisionGoal(
+                $0.percentile, within: $0.share,
+                leastChange: max(BlockFigure.leastChange, inputs.pacingSpread($0.percentile)))
+        }
         if inputs.scenario.warmupAuto {
             steady = SteadyState()
             foundSteadyState = false

@@ -127,10 +127,16 @@ extension RunInputs {
         return haveTheirOwn && cores > scenario.threads + answering ? .spin : .sleep
     }
 
-    /// By how much longer pushes may wait at one time than at another because of the pacing, ns.
-    var pacingSpread: UInt64 {
+    /// By how much longer than at another time a percentile of the waits may be because of the pacing, ns.
+    ///
+    /// - Parameter sent: pushes a second of this process; nil: what is due. A burst is no rate.
+    func pacingSpread(_ percentile: Double, sent: Double? = nil) -> UInt64 {
         guard let schedule else { return 0 }
-        return pacing(cores: CoreAffinity.allowed().count)
-            .spread(rate: schedule.peakRate / Double(scenario.threads * place.workers))
+        let due = schedule.peakRate / Double(place.workers)
+        let rate = min(due, sent ?? due) / Double(scenario.threads)
+        guard rate.isFinite else { return 0 }
+        let spread = pacing(cores: CoreAffinity.allowed().count).spread(rate: rate)
+        // Waits are even between nothing and the time after which what was gathered leaves.
+        return UInt64(Double(spread) * max(0.5, percentile / 100))
     }
 }

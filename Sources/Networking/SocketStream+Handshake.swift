@@ -7,6 +7,7 @@ extension SocketStream {
     /// records that are to be shorter than others (RFC 6066, section 4).
     func settle(_ tls: OpaquePointer) -> ConnectResult {
         suite = SSL_get_current_cipher(tls).flatMap { SSL_CIPHER_get_name($0) }
+        isAskedForCertificate = !isServer && Self.asksForCertificate(tls)
         if isServer {
             shown = SSL_get1_peer_certificate(tls)
             verification = SSL_get_verify_result(tls)
@@ -64,7 +65,7 @@ extension SocketStream {
         }
         // A TLS 1.2 server checks the certificate within the handshake. If it asked for none, these alerts mean something else.
         if !isServer, let alert = Self.peerAlert(code), Self.isOfCertificates(alert),
-            alert == TLS13_AD_CERTIFICATE_REQUIRED || SSL_get0_peer_CA_list(tls) != nil
+            alert == TLS13_AD_CERTIFICATE_REQUIRED || Self.asksForCertificate(tls)
         {
             return certificateRefusal(opensslErrorText())
         }
@@ -95,6 +96,12 @@ extension SocketStream {
     /// Alerts for a client certificate that is missing or not accepted (RFC 8446 section 6.2): handshake_failure, bad_certificate to
     /// certificate_unknown, unknown_ca, access_denied, certificate_required.
     static func isOfCertificates(_ alert: Int32) -> Bool { [40, 42, 43, 44, 45, 46, 48, 49, 116].contains(alert) }
+
+    /// The server has sent a CertificateRequest: without one it has told no signature algorithms (RFC 8446 section 4.3.2, RFC 5246 section
+    /// 7.4.4).
+    static func asksForCertificate(_ tls: OpaquePointer) -> Bool {
+        SSL_get_sigalgs(tls, -1, nil, nil, nil, nil, nil) > 0
+    }
 
     /// The server requires a client certificate, or did not accept ours.
     ///

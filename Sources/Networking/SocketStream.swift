@@ -41,9 +41,10 @@ public final class SocketStream: ByteStream {
 
     private var problem: NetworkError?
     public override var failure: NetworkError? { problem }
-    /// A client that has not heard a byte yet. A peer that hangs up on a plain one may have expected TLS. A peer that sends an alert
-    /// has checked nothing but the client's certificate.
+    /// A client that has not heard a byte yet. A peer that hangs up on a plain one may have expected TLS. One that had asked for a
+    /// certificate, and sends an alert of certificates, means that.
     private var isUnheard = false
+    var isAskedForCertificate = false
 
     /// Starts connecting to `address`; `serverName` is sent as SNI and checked against the certificate.
     ///
@@ -394,7 +395,7 @@ public final class SocketStream: ByteStream {
     }
 
     /// Says an alert (RFC 8446, section 6) behind what has been written, as far as the kernel takes it.
-    private func say(_ alert: UInt8, level: UInt8) {
+    func say(_ alert: UInt8, level: UInt8) {
         guard let tls13, let buffers else { return }
         // Who breaks off tells nobody any more what has been sent.
         guard level == 1 || port.pointee.gathered == nil else { return }
@@ -461,7 +462,9 @@ public final class SocketStream: ByteStream {
     private func didHear(_ alert: Int32, _ text: String) -> IOResult {
         if problem == nil || problem?.kind == .reset {
             problem =
-                isUnheard && Self.isOfCertificates(alert)
+                !isServer
+                    && (alert == TLS13_AD_CERTIFICATE_REQUIRED
+                        || isUnheard && isAskedForCertificate && Self.isOfCertificates(alert))
                 ? certificateRefusal(text) : NetworkError(.tls, "TLS: \(text)")
         }
         return .failed

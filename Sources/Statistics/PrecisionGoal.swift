@@ -19,12 +19,15 @@ public struct PrecisionGoal: Sendable {
     package let percentile: Double
     /// Half of the 95 % interval's width as a share of the figure, at most.
     package let share: Double
+    private let leastChange: UInt64
     private var next = least
     private var wasNarrow = false
     private var seen: UInt64 = 0
 
-    public init(_ percentile: Double, within share: Double) {
+    /// - Parameter leastChange: as of `BlockFigure`, ns.
+    public init(_ percentile: Double, within share: Double, leastChange: UInt64 = BlockFigure.leastChange) {
         self.percentile = percentile
+        self.leastChange = leastChange
         self.share = share
     }
 
@@ -41,7 +44,7 @@ public struct PrecisionGoal: Sendable {
         guard measured >= next, blocks.count >= Self.fewestBlocks, count > seen else { return false }
         seen = count
         next = UInt64(min(Double(measured) * Self.growth, 1e18))
-        let half = BlockFigure(percentile, blocks, isSought: true)?.halfWidth ?? .infinity
+        let half = BlockFigure(percentile, blocks, isSought: true, leastChange: leastChange)?.halfWidth ?? .infinity
         defer { wasNarrow = half <= Self.margin * share }
         return wasNarrow && half <= Self.margin * share
     }

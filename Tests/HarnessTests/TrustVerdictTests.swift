@@ -45,16 +45,22 @@ import Testing
 
     @Test("Where pushes leave together, a change by less than the pacing makes is none")
     func pacing() throws {
-        func trust(_ rate: Double, to after: UInt64) throws -> ResultDocument.Trust {
+        func trust(_ rate: Double, to after: UInt64, stages: String? = nil) throws -> ResultDocument.Trust {
             var scenario = Scenario()
             (scenario.rate, scenario.duration, scenario.pacing) = (rate, 10 * Self.second, "sleep")
+            if let stages {
+                (scenario.rate, scenario.duration, scenario.stages) = (nil, nil, try LoadStage.parse(stages))
+            }
             var outcome = LoadOutcome()
+            outcome.throughput.sent = rate
             outcome.blocks = blocks(20) { $0 < 5 ? 366_000 : after }
             return TrustVerdict(outcome, inputs: try RunInputs(scenario), generator: .init(), start: 1).section
         }
         let small = try trust(66_000, to: 328_000)
         #expect(small.doubts.isEmpty && small.figures["p50"]?.steady == true, "\(small.doubts)")
         #expect(try trust(66_000, to: 666_000).doubts.count == 1)
+        // A burst is of any rate, and the pacing of the rest is that of the rest.
+        #expect(try trust(2000, to: 328_000, stages: "hold 2000 9.9s, burst 10, pause 100ms").doubts.count == 1)
         #expect(try trust(2000, to: 328_000).doubts.count == 1)
     }
 

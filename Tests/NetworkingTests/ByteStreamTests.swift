@@ -248,6 +248,21 @@ import Testing
         }
     }
 
+    @Test("An alert of certificates after the handshake of a server that asked for none is an error of TLS")
+    func unaskedAlert() throws {
+        let ends = try connect(try contexts(clientVersions: (.v13, .v13)))
+        #expect(ends.server == .done && ends.client == .done)
+        try #require(ends.pair.server as? SocketStream).say(42, level: 2)
+        let client = ends.pair.client
+        var byte: UInt8 = 0
+        for _ in 0..<5000 where client.failure == nil {
+            _ = client.read(into: &byte, capacity: 1)
+            usleep(200)
+        }
+        let failure = try #require(client.failure)
+        #expect(failure.kind == .tls && failure.description.hasSuffix("alert bad certificate"), "\(failure)")
+    }
+
     @Test("A handshake that fails where no client certificate was asked for is no matter of certificates")
     func handshakeFailure() throws {
         let contexts = try contexts(clientVersions: (.v12, .v12))

@@ -137,9 +137,11 @@ struct ArrivalVerdict {
             ofLateness: Double(late), share: 0.01, of: outcome.run.durationSeconds, threads: inputs.scenario.threads)
         if let outage { return outage }
         guard isTargets(outcome) else { return "the generator was late (p99 \(written(own)))" }
-        // A push is begun for good when it is sent for the last time.
+        // A push is begun for good when it is sent for the last time: so many of the latest were late for that.
         let counts = outcome.measurements.counts
-        return Double(counts.retried) >= 0.01 * Double(counts.accepted + counts.rejected)
+        let share = Double(counts.retried) / max(1, Double(counts.accepted + counts.rejected))
+        let others = outcome.measurements[.late].value(atPercentile: 100 * (1 - min(1, share)))
+        return share >= 0.01 && !isFarBeyond(others, own)
             ? "\(Units.counted(counts.retried, "attempt")) had to be sent again, which the server had not processed (late p99 \(written(late)))"
             : "they waited for free streams (late p99 \(written(late)))"
     }
@@ -147,6 +149,10 @@ struct ArrivalVerdict {
     /// Pushes waited for streams, or were sent again, far longer than the generator was late.
     private static func isTargets(_ outcome: LoadOutcome) -> Bool {
         let (late, own) = (outcome.measurements[.late].summary.p99, outcome.loopLag.summary.p99)
-        return late > 2 * own && late > own + GeneratorVerdict.noticedLag
+        return isFarBeyond(late, own)
+    }
+
+    private static func isFarBeyond(_ late: UInt64, _ own: UInt64) -> Bool {
+        late > 2 * own && late > own + GeneratorVerdict.noticedLag
     }
 }

@@ -30,7 +30,8 @@ struct TrustVerdict {
             guard
                 let figure = BlockFigure(
                     percentile, outcome.blocks, isSought: isSought,
-                    leastChange: max(BlockFigure.leastChange, inputs.pacingSpread),
+                    leastChange: max(
+                        BlockFigure.leastChange, inputs.pacingSpread(percentile, sent: outcome.throughput.sent)),
                     limits: Self.limits(percentile, inputs), turns: turns)
             else { continue }
             found.append((name, figure))
@@ -53,13 +54,15 @@ struct TrustVerdict {
                     + "ones before (correlation of ranks \(Units.fixed(figure.correlation ?? 0, places: 2))): figures wander more slowly than the "
                     + "run is long enough for")
         }
-        if let arrivals = ArrivalVerdict(outcome, inputs: inputs, start: start) {
+        let arrivals = ArrivalVerdict(outcome, inputs: inputs, start: start)
+        if let arrivals {
             section.arrivals = arrivals.section
             if let doubt = arrivals.doubt, !(arrivals.isOwn && lateness != nil) { doubts.append(doubt) }
         }
         if let precision = inputs.precision {
             let figure = found.first { $0.figure.percentile == precision.percentile }?.figure
-            section.until = Self.until(precision, figure, outcome, generator, section.arrivals)
+            let isLate = arrivals.map { !$0.section.kept && $0.isOwn } ?? false
+            section.until = Self.until(precision, figure, outcome, generator, isLate: isLate)
         }
         section.doubts = doubts
         self.section = section
@@ -148,7 +151,7 @@ struct TrustVerdict {
 
     private static func until(
         _ precision: Precision, _ figure: BlockFigure?, _ outcome: LoadOutcome, _ generator: ResultDocument.Generator,
-        _ arrivals: ResultDocument.Trust.Arrivals?
+        isLate: Bool
     ) -> ResultDocument.Trust.Until {
         let seconds = outcome.throughput.windowSeconds
         let half = figure?.halfWidth
@@ -160,7 +163,7 @@ struct TrustVerdict {
             generator.steal >= GeneratorVerdict.noticedSteal
             || (generator.runQueueDelay ?? 0) >= GeneratorVerdict.noticedRunQueueDelay
             || (generator.workerLoad.first ?? 0) >= GeneratorVerdict.busyLoad
-        let isLate = generator.loopLag.count >= 100 && generator.loopLag.p99 >= GeneratorVerdict.noticedLag
+        let isLate = isLate || generator.loopLag.count >= 100 && generator.loopLag.p99 >= GeneratorVerdict.noticedLag
         // With a schedule it is known how late we were: a change by ten times as much is not ours.
         let change = figure?.shift.map { $0.after > $0.before ? $0.after - $0.before : $0.before - $0.after } ?? 0
         let isTargets = generator.loopLag.count >= 100 && Double(change) > 10 * Double(generator.loopLag.p99)
@@ -171,7 +174,7 @@ struct TrustVerdict {
         case .notSteady where isTargets: section.obstacle = "not_steady"
         // Whatever keeps a figure from being steady: ours first, then the target's.
         case _ where isMachine: section.obstacle = "machine"
-        case _ where isLate || arrivals?.kept == false: section.obstacle = "generator"
+        case _ where isLate: section.obstacle = "generator"
         case .notSteady: section.obstacle = "not_steady"
         case .notIndependent: section.obstacle = "not_independent"
         case .unanswered: section.obstacle = "unanswered"

@@ -271,7 +271,7 @@ struct PlanSimulation {
         settings.renewal = question.goAwayEvery.map {
             .init(
                 every: Int(max(1, min($0, 1e18))), told: model.told, making: model.renewing,
-                first: question.roundTrip, each: model.handshake)
+                first: question.roundTrip, each: model.handshake / part)
         }
         if let fewer = question.fewerStreams, fewer.streams < Double(question.streams) {
             if isTooOften(fewer, rate) {
