@@ -237,7 +237,7 @@ import Testing
         #expect(two.answered == 1050 && longest > 180 * Self.millisecond, "\(longest)")
     }
 
-    @Test("The connection that is there first takes what came due until then, and is ended alone, sooner than the others")
+    @Test("The connection that is there first takes what came due until then, and is ended alone, before the others")
     func first() {
         var settings = FanOutSimulation.Settings()
         (settings.connections, settings.link.roundTrip) = (2, 100 * Self.millisecond)
