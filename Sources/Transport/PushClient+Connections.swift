@@ -227,7 +227,7 @@ extension PushClient {
         if !bound.isEmpty { releaseBound(now) }
         if !isFinished, !driver.hasMore(now: now) {
             isFinished = true
-            if isCutOff(now) { giveUp(now) }
+            giveUpWhatIsCutOff(now)
         }
         var isUsable = !draining.isEmpty
         for connection in draining where connection.answered > 0 {
@@ -271,7 +271,7 @@ extension PushClient {
                     .noStream,
                     allowsStreams
                         ? "a connection was open, but the peer let no push be sent on it"
-                        : "the server allows no streams (SETTINGS_MAX_CONCURRENT_STREAMS 0)")
+                        : Self.noStreams)
             }
             if lastProblem.isEmpty, !control.isTargetGone {
                 for connection in connections {
@@ -337,6 +337,22 @@ extension PushClient {
 
     func isCutOff(_ now: UInt64) -> Bool {
         reachability.isCutOff(now) && draining.isEmpty && !lanes.contains { $0.connection?.state == .open }
+    }
+
+    private static let noStreams = "the server allows no streams (SETTINGS_MAX_CONCURRENT_STREAMS 0)"
+
+    /// The time to send in is over, and that is not why the rest is not sent.
+    func giveUpWhatIsCutOff(_ now: UInt64) {
+        let isWithoutStreams = isWithoutStreams(now)
+        if isWithoutStreams { note(.noStream, Self.noStreams) }
+        if isWithoutStreams || isCutOff(now) { giveUp(now) }
+    }
+
+    /// For a while now the server has allowed no stream on any of the connections that are open.
+    private func isWithoutStreams(_ now: UInt64) -> Bool {
+        let open = lanes.compactMap(\.connection).filter { $0.state == .open }
+        return reachability.isLost(now, for: TargetContact.cutOffAfter) && draining.isEmpty && inFlight == 0
+            && !open.isEmpty && open.allSatisfy { $0.session.streamLimit == 0 }
     }
 
     /// No connection for too long: everything left fails with what kept the last connection from working.

@@ -226,7 +226,7 @@ public final class PushClient {
                     connection.flush()
                     settle(connection)
                 }
-                if control.cause == .runEnded, isCutOff(now) { giveUp(now) }
+                if control.cause == .runEnded { giveUpWhatIsCutOff(now) }
                 driver.stopped(control.cause, now: now)
             }
         }

@@ -111,6 +111,24 @@ private final class UnwillingServer: Sendable {
         #expect(!error.contains("were lost") && !error.contains("no connection for the last"), "\(error)")
     }
 
+    @Test(
+        "A server that stops allowing streams before the time is over is no good run, in a closed loop and an open one")
+    func streamsTaken() throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("taken-\(UUID()).yaml")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try "connections: {settings: [{after: 1s, max_concurrent_streams: 0}]}".write(
+            to: file, atomically: true, encoding: .utf8)
+        let why = "the server allows no streams (SETTINGS_MAX_CONCURRENT_STREAMS 0)"
+        let flags = ["-c", "2", "-m", "4", "-D", "3s", "--mock-flags", "--latency=5ms --faults \(file.path)"]
+        let (closed, status, error) = try Programs.load(flags)
+        #expect(status == 1 && closed.pushes.accepted > 0 && !closed.run.complete, "\(error)")
+        #expect(
+            error.contains("no push could be sent for the last ") && error.contains(" of 3.00 s: \(why)"), "\(error)")
+        let (open, exit, said) = try Programs.load(flags + ["--rate", "100"])
+        #expect(exit == 1 && Array(open.notSent.keys) == ["no_stream"], "\(said)")
+        #expect(said.contains("were not sent: no_stream \(open.pushes.notSent): \(why)"), "\(said)")
+    }
+
     @Test("A window that is never given back is named, and bounds what may wait", arguments: Programs.engines)
     func closedWindow(_ engine: String) throws {
         // 1,000 streams, and the 65,535 bytes that a connection begins with (RFC 9113 section 6.9.2): about 200 payloads.
