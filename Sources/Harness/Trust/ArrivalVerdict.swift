@@ -141,9 +141,14 @@ struct ArrivalVerdict {
         let counts = outcome.measurements.counts
         let share = Double(counts.retried) / max(1, Double(counts.accepted + counts.rejected))
         let others = outcome.measurements[.late].value(atPercentile: 100 * (1 - min(1, share)))
-        return share >= 0.01 && !isFarBeyond(others, own)
-            ? "\(Units.counted(counts.retried, "attempt")) had to be sent again, which the server had not processed (late p99 \(written(late)))"
-            : "they waited for free streams (late p99 \(written(late)))"
+        let causes =
+            (share < 0.01 || isFarBeyond(others, own) ? ["they waited for free streams"] : [])
+            + (share < 0.01
+                ? []
+                : [
+                    "\(Units.counted(counts.retried, "attempt")) had to be sent again, which the server had not processed"
+                ])
+        return "\(causes.joined(separator: ", and ")) (late p99 \(written(late)))"
     }
 
     /// Pushes waited for streams, or were sent again, far longer than the generator was late.
