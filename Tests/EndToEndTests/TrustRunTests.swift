@@ -35,7 +35,7 @@ import Testing
         #expect(error.contains("doubt: not steady: "), "\(error)")
     }
 
-    @Test("Pushes that a server refused with GOAWAY were late because they were sent again, not only for want of streams")
+    @Test("Pushes that a server refused with GOAWAY were late because they were sent again, not only for streams")
     func sentAgain() throws {
         let (result, _, error) = try Programs.load([
             "-D", "2s", "--rate", "4000", "-c", "4", "-m", "1000", "--rtt", "20ms", "--mock-flags",
