@@ -233,7 +233,7 @@ extension PushClient {
         for connection in draining where connection.answered > 0 {
             reachability.isTrusted(lanes[connection.lane].target, now)
         }
-        var (isHeldBack, allowsStreams) = (false, false)
+        var isHeldBack = false
         let (mayReconnect, isUndecided) = (!isHopeless, isUndecided)
         let isSomethingDue = !isStopped && (!retries.isEmpty || !bound.isEmpty || !isFinished && now >= nextDue)
         var handshakes = 0
@@ -252,7 +252,6 @@ extension PushClient {
                     if !lanes[lane].isDoubtful { reachability.isTrusted(lanes[lane].target, now) }
                 } else {
                     isHeldBack = true
-                    if connection.session.streamLimit > 0 { allowsStreams = true }
                     lanes[lane].noteAsked()
                 }
             } else if mayReconnect, mayConnect(lane, now, isUndecided) {
@@ -269,9 +268,8 @@ extension PushClient {
             if isHeldBack {
                 note(
                     .noStream,
-                    allowsStreams
-                        ? "a connection was open, but the peer let no push be sent on it"
-                        : Self.noStreams)
+                    areStreamsAllowed
+                        ? "a connection was open, but the peer let no push be sent on it" : Self.noStreams)
             }
             if lastProblem.isEmpty, !control.isTargetGone {
                 for connection in connections {
@@ -348,11 +346,17 @@ extension PushClient {
         if isWithoutStreams || isCutOff(now) { giveUp(now) }
     }
 
-    /// For a while now the server has allowed no stream on any of the connections that are open.
+    /// For a while now connections have been open, and the server has allowed no stream on any.
     private func isWithoutStreams(_ now: UInt64) -> Bool {
-        let open = lanes.compactMap(\.connection).filter { $0.state == .open }
-        return reachability.isLost(now, for: TargetContact.cutOffAfter) && draining.isEmpty && inFlight == 0
-            && !open.isEmpty && open.allSatisfy { $0.session.streamLimit == 0 }
+        reachability.isLost(now, for: TargetContact.cutOffAfter) && draining.isEmpty && inFlight == 0
+            && !areStreamsAllowed && lanes.contains { $0.connection?.state == .open }
+    }
+
+    /// By the server, on a connection that is open.
+    private var areStreamsAllowed: Bool {
+        lanes.contains { lane in
+            lane.connection.map { $0.state == .open && $0.session.streamLimit > 0 } ?? false
+        }
     }
 
     /// No connection for too long: everything left fails with what kept the last connection from working.

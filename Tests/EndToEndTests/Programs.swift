@@ -163,6 +163,19 @@ final class Mock {
 final class OutputFolder {
     let path = FileManager.default.temporaryDirectory.appendingPathComponent("output-\(UUID())").path
 
+    /// With a self-signed client certificate, `c.pem`, of com.example.app, and its key, `k.pem`.
+    static func withClientCertificate() throws -> OutputFolder {
+        let folder = try made()
+        let openssl = try Programs.run(
+            "/usr/bin/openssl",
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
+                "/UID=com.example.app/CN=x", "-keyout", folder.path + "/k.pem", "-out", folder.path + "/c.pem",
+            ])
+        #expect(openssl.status == 0, "\(openssl.error)")
+        return folder
+    }
+
     /// Most commands make the folder themselves.
     static func made() throws -> OutputFolder {
         let folder = OutputFolder()

@@ -121,14 +121,7 @@ import Testing
 
     @Test("Certificate authentication takes the place of tokens", arguments: Programs.engines)
     func certificate(_ engine: String) throws {
-        let folder = try OutputFolder.made()
-        let made = try Programs.run(
-            "/usr/bin/openssl",
-            [
-                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
-                "/UID=com.example.app/CN=x", "-keyout", folder.path + "/k.pem", "-out", folder.path + "/c.pem",
-            ])
-        #expect(made.status == 0, "\(made.error)")
+        let folder = try OutputFolder.withClientCertificate()
         let certificate = [
             "--cert", folder.path + "/c.pem", "--cert-key", folder.path + "/k.pem", "-n", "200", "--engine", engine,
         ]

@@ -383,14 +383,7 @@ private final class UnwillingServer: Sendable {
 
     @Test("A client certificate that the server does not accept is named at once", arguments: ["1.2", "1.3"])
     func unacceptedCertificate(_ version: String) throws {
-        let folder = try OutputFolder.made()
-        let made = try Programs.run(
-            "/usr/bin/openssl",
-            [
-                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
-                "/UID=com.example.app/CN=x", "-keyout", folder.path + "/k.pem", "-out", folder.path + "/c.pem",
-            ])
-        #expect(made.status == 0, "\(made.error)")
+        let folder = try OutputFolder.withClientCertificate()
         let other = try Mock()
         let mock = try Mock(["--client-ca", other.folder + "/ca.pem", "--refuse-bad-certificates"])
         let (result, status, error) = try Programs.load([

@@ -1,4 +1,5 @@
 import Foundation
+import Measurement
 import Scenarios
 import Statistics
 import Testing
@@ -32,13 +33,15 @@ import Testing
     }
 
     private func verdict(
-        _ sample: ArrivalSample, workers: Int, _ arrivals: String = "poisson", rate: Double = Self.rate
+        _ sample: ArrivalSample, workers: Int, _ arrivals: String = "poisson", rate: Double = Self.rate,
+        recorder: Recorder? = nil
     ) throws -> ArrivalVerdict? {
         var scenario = Scenario()
         (scenario.rate, scenario.duration, scenario.arrivals) = (rate, 100_000_000_000, arrivals)
         (scenario.threads, scenario.connections) = (workers, workers)
         var outcome = LoadOutcome()
         outcome.arrivals = [sample]
+        if let recorder { outcome.measurements.add(recorder) }
         return ArrivalVerdict(outcome, inputs: try RunInputs(scenario), start: 1)
     }
 
@@ -119,6 +122,28 @@ import Testing
             let verdict = try #require(
                 try verdict(begun(hiccup, factor), workers: 1, "constant", rate: 66_000))
             #expect(verdict.section.kept == isKept, "\(hiccup) \(factor): \(verdict.section)")
+        }
+    }
+
+    @Test(
+        "Lateness is of pushes that had to be sent again, of those that waited for streams, or of both, by how many were late"
+    )
+    func causes() throws {
+        let sample = sample(4, { _ in 2 }) { _ in 2_000_000 }
+        // Of 1,000 pushes.
+        for (late, again, cause) in [
+            (20, 20, "20 attempts had to be sent again, which the server had not processed (late p99 "),
+            (100, 20, "they waited for free streams, and 20 attempts had to be sent again, which "),
+            (100, 5, "they waited for free streams (late p99 "), (100, 0, "they waited for free streams (late p99 "),
+        ] {
+            let recorder = Recorder(causes: 1)
+            for number in 0..<1000 {
+                recorder.wrote(late: number < late ? 100_000_000 : 1000, write: 1000)
+                recorder.accepted(total: 200_000_000, isMeasured: true)
+            }
+            for _ in 0..<again { recorder.retried() }
+            let verdict = try #require(try verdict(sample, workers: 1, "constant", recorder: recorder))
+            #expect(verdict.doubt?.contains("; \(cause)") == true && !verdict.isOwn, "\(late) \(again): \(verdict)")
         }
     }
 

@@ -218,6 +218,16 @@ import Testing
                 "the server's certificate names localhost, 127.0.0.1, ::1, not 127.0.0.2: ") == true)
     }
 
+    /// Reads until there is one, for a second.
+    private func nextFailure(of stream: ByteStream) -> NetworkError? {
+        var byte: UInt8 = 0
+        for _ in 0..<5000 where stream.failure == nil {
+            _ = stream.read(into: &byte, capacity: 1)
+            usleep(200)
+        }
+        return stream.failure
+    }
+
     @Test(
         "A server that requires a client certificate, or does not accept the client's, is named, in the handshake or after it",
         arguments: [TLSVersion.v12, .v13], [false, true])
@@ -231,13 +241,7 @@ import Testing
         let ends = try connect(contexts)
         // TLS 1.3 is done for the client before the server has its certificate.
         #expect(ends.server == .failed && ends.client == (version == .v12 ? .failed : .done))
-        let client = ends.pair.client
-        var byte: UInt8 = 0
-        for _ in 0..<5000 where client.failure == nil {
-            _ = client.read(into: &byte, capacity: 1)
-            usleep(200)
-        }
-        let failure = try #require(client.failure)
+        let failure = try #require(nextFailure(of: ends.pair.client))
         #expect(failure.kind == .clientCertificate, "\(failure)")
         if hasCertificate {
             let said = "the server did not accept the client certificate (--cert): "
@@ -253,13 +257,7 @@ import Testing
         let ends = try connect(try contexts(clientVersions: (.v13, .v13)))
         #expect(ends.server == .done && ends.client == .done)
         try #require(ends.pair.server as? SocketStream).say(42, level: 2)
-        let client = ends.pair.client
-        var byte: UInt8 = 0
-        for _ in 0..<5000 where client.failure == nil {
-            _ = client.read(into: &byte, capacity: 1)
-            usleep(200)
-        }
-        let failure = try #require(client.failure)
+        let failure = try #require(nextFailure(of: ends.pair.client))
         #expect(failure.kind == .tls && failure.description.hasSuffix("alert bad certificate"), "\(failure)")
     }
 
